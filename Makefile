@@ -1,0 +1,60 @@
+# Everyday commands. `make demo` and `make test` do all set-up themselves, in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types unit format docs bench clean
+
+help:  ## show these lines
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "unveil needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo "Python could not make a virtual environment (on Debian: apt install python3-venv)"; exit 1; }
+
+$(VENV)/.ready: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.ready-test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@ $(VENV)/.ready
+
+$(VENV)/.ready-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+$(VENV)/.ready-bench: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@
+
+demo: $(VENV)/.ready  ## the main job on a bundled table
+	$(BIN)/unveil demo
+
+test: lint types unit  ## lint, types and tests
+
+lint: $(VENV)/.ready-test  ## style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.ready-test  ## mypy on the package
+	$(BIN)/mypy
+
+unit: $(VENV)/.ready-test  ## the tests
+	$(BIN)/python -m pytest
+
+format: $(VENV)/.ready-test  ## put the code into its house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.ready-docs  ## the site, into site/
+	$(BIN)/mkdocs build --strict
+
+bench: $(VENV)/.ready-bench  ## comparisons with other tools; DATA=folder of networks
+	$(BIN)/python benchmarks/structure.py --data $(DATA)
+
+clean:  ## remove everything that was made
+	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,61 @@
+"""unveil: find the variables your table does not have.
+
+Learn Bayesian networks with hidden variables from a table of data. Public names are loaded when
+they are first used, so `import unveil` is quick.
+
+    >>> import unveil
+    >>> table = unveil.datasets.table("college_plans")
+    >>> table.total_weight
+    10318.0
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_ROOM_OF = {
+    "Discretizer": "unveil.table",
+    "Table": "unveil.table",
+    "Variable": "unveil.table",
+    "DAG": "unveil.graph",
+    "EquivalentSampleSize": "unveil.model",
+    "Network": "unveil.model",
+    "PriorNetwork": "unveil.model",
+    "PseudoCount": "unveil.model",
+    "TableCPD": "unveil.model",
+    "fit": "unveil.model",
+    "load": "unveil.formats",
+    "save": "unveil.formats",
+}
+_ROOMS = ("datasets", "errors", "formats", "graph", "model", "progress", "table")
+
+__all__ = [*_ROOM_OF, *_ROOMS]
+
+if TYPE_CHECKING:
+    from unveil import datasets, errors, formats, graph, model, progress, table
+    from unveil.formats import load, save
+    from unveil.graph import DAG
+    from unveil.model import (
+        EquivalentSampleSize,
+        Network,
+        PriorNetwork,
+        PseudoCount,
+        TableCPD,
+        fit,
+    )
+    from unveil.table import Discretizer, Table, Variable
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOM_OF:
+        return getattr(importlib.import_module(_ROOM_OF[name]), name)
+    if name in _ROOMS:
+        return importlib.import_module(f"unveil.{name}")
+    raise AttributeError(f"module 'unveil' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

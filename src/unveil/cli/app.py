@@ -1,0 +1,107 @@
+"""The `unveil` program: its commands, and the one place where errors become sentences.
+
+Exit codes: 0 done, 1 refused (bad input; the sentence says what to try), 2 wrong usage,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Annotated
+
+import typer
+
+from unveil.cli.convert import convert
+from unveil.cli.datasets import datasets
+from unveil.cli.demo import demo
+from unveil.cli.info import info
+from unveil.cli.sample import sample
+from unveil.cli.screen import complain, note
+from unveil.errors import UnveilError, UnveilWarning
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="unveil",
+    help="Find the variables your table does not have: Bayesian networks with hidden variables.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback(invoke_without_command=False)
+def _options(
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the full traceback of an error.")
+    ] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and stop.", is_eager=True, callback=lambda v: _version(v)
+        ),
+    ] = False,
+) -> None:
+    """Find the variables your table does not have: Bayesian networks with hidden variables."""
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from unveil import __version__
+
+        typer.echo(f"unveil {__version__}")
+        raise typer.Exit
+
+
+for command in (info, convert, sample, datasets, demo):
+    app.command()(command)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the program; returns its exit code."""
+    words = sys.argv[1:] if arguments is None else arguments
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UnveilWarning)
+        warnings.showwarning = _show_warning
+        try:
+            answer = app(words, standalone_mode=False)
+            code = answer if isinstance(answer, int) else 0
+        except Exception as error:
+            if "--debug" in words:
+                raise
+            code = _explain(error)
+        except KeyboardInterrupt:
+            complain("stopped")
+            code = 130
+    if arguments is None:
+        sys.exit(code)
+    return code
+
+
+def _explain(error: Exception) -> int:
+    """Say what went wrong in a sentence; returns the exit code."""
+    if isinstance(error, (UnveilError, OSError)):
+        complain(_sentence(error))
+        return 1
+    if hasattr(error, "exit_code") and hasattr(error, "format_message"):
+        context = getattr(error, "ctx", None)
+        hint = f" (try: {context.command_path} --help)" if context is not None else ""
+        complain(f"{error.format_message()}{hint}")
+        return int(error.exit_code)
+    if type(error).__name__ == "Abort":
+        complain("stopped")
+        return 130
+    raise error
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'file'}: {error.strerror}"
+    return str(error)
+
+
+def _show_warning(message: object, category: type[Warning], *rest: object) -> None:
+    if issubclass(category, UnveilWarning):
+        note(str(message))

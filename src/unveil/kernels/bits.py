@@ -1,0 +1,62 @@
+"""Rows as bits: one bitmap per state of a column, so that counting is AND and popcount.
+
+With unit weights and few cells this is far faster than walking over the rows: 64 rows per word,
+and whole vectors of words per instruction where the processor can.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from numba import types
+from numba.extending import intrinsic
+
+__all__ = ["count_common", "count_common_plain", "state_bitmaps", "state_bitmaps_plain"]
+
+Array = npt.NDArray[Any]
+
+
+@intrinsic
+def _popcount(typing_context, word):  # type: ignore[no-untyped-def]
+    """The number of ones in a 64-bit word, as one processor instruction."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@numba.njit(cache=True, nogil=True)
+def count_common(a: Array, b: Array) -> int:
+    """The number of rows set in both bitmaps."""
+    total = np.uint64(0)
+    for i in range(a.size):
+        total += _popcount(a[i] & b[i])
+    return np.int64(total)
+
+
+def count_common_plain(a: Array, b: Array) -> int:
+    """The twin of `count_common`."""
+    return int(np.bitwise_count(a & b).sum())
+
+
+@numba.njit(cache=True, nogil=True)
+def state_bitmaps(codes: Array, first: Array, out: Array) -> None:
+    """Fill bitmap `first[v] + s` with the rows in which variable v is in state s."""
+    for v in range(codes.shape[0]):
+        column = codes[v]
+        for i in range(codes.shape[1]):
+            out[first[v] + column[i], i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+
+
+def state_bitmaps_plain(codes: Array, first: Array, out: Array) -> None:
+    """The twin of `state_bitmaps`."""
+    padded = np.zeros((out.shape[1] * 64,), np.uint8)
+    for v in range(codes.shape[0]):
+        last = first[v + 1] if v + 1 < codes.shape[0] else out.shape[0]
+        for s in range(last - first[v]):
+            padded[: codes.shape[1]] = codes[v] == s
+            out[first[v] + s] = np.packbits(padded, bitorder="little").view(np.uint64)

@@ -1,0 +1,307 @@
+"""Counting and scoring families, many per call.
+
+The data term of a family's score is a sum over the cells of its counts S[x, u]:
+
+- `LIKELIHOOD`: sum S[x, u] log(S[x, u] / S[u]), the maximised log-likelihood (Eq. 2.6, 2.8);
+- `DIRICHLET`: the log marginal likelihood under a Dirichlet prior with the same pseudo-count in
+  every cell (Eq. 2.15);
+- `FACTORISED_NML`: the likelihood less the parametric complexity of every parent row.
+
+Counts lie in a flat buffer, cell (u * n_states + x) * n_added + y: `u` runs over configurations of
+the parents, `x` over the child, `y` over a parent about to be added (one dummy state if none).
+Rows are read as `Rows`: codes always, bitmaps when every weight is one. With bitmaps and few cells
+a family is counted by AND and popcount, otherwise by walking over the rows; both are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from unveil.kernels.bits import count_common
+
+__all__ = [
+    "DIRICHLET",
+    "FACTORISED_NML",
+    "LIKELIHOOD",
+    "DataTerm",
+    "Rows",
+    "base_positions",
+    "data_term",
+    "data_term_plain",
+    "family_bitmaps",
+    "log_complexity",
+    "score_additions",
+    "score_families",
+]
+
+Array = npt.NDArray[Any]
+
+LIKELIHOOD, DIRICHLET, FACTORISED_NML = 0, 1, 2
+
+
+class Rows(NamedTuple):
+    """What the kernels see of a table.
+
+    `codes` has shape (n_variables, n_rows); `weights` is empty when every row counts once;
+    `bits` holds a bitmap per state, variable v's from `first_bit[v]` on, and has no words unless
+    weights are ones.
+    """
+
+    codes: Array
+    weights: Array
+    cards: Array
+    bits: Array
+    first_bit: Array
+
+
+class DataTerm(NamedTuple):
+    """Which data term: its mode, its pseudo-count, and whether that is spread over all cells."""
+
+    mode: int
+    alpha: float
+    spread: bool
+
+
+@numba.njit(cache=True, nogil=True)
+def log_complexity(n: float, k: float) -> float:
+    """log C(n, k): the parametric complexity of a multinomial with k states and n cases.
+
+    The approximation of Szpankowski and Weinberger (2012) as used by Silander et al. (2018),
+    defined for real n and k; zero for no cases or a single state.
+    """
+    if n <= 0.0 or k <= 1.0:
+        return 0.0
+    a = k / n
+    c = 0.5 + 0.5 * math.sqrt(1.0 + 4.0 / a)
+    return n * (math.log(a) + (a + 2.0) * math.log(c) - 1.0 / c) - 0.5 * math.log(c + 2.0 / a)
+
+
+@numba.njit(cache=True, nogil=True)
+def data_term(
+    counts: Array, n_u: int, n_states: int, n_added: int, cells: float, term: DataTerm
+) -> float:
+    """The data term of one family from its flat counts; `cells` is the size of its full table."""
+    alpha = term.alpha / cells if term.spread else term.alpha
+    row_alpha = alpha * n_states
+    bayes = term.mode == DIRICHLET
+    log_gamma_alpha = math.lgamma(alpha) if bayes else 0.0
+    log_gamma_row = math.lgamma(row_alpha) if bayes else 0.0
+    total = 0.0
+    for u in range(n_u):
+        for y in range(n_added):
+            row = 0.0
+            for x in range(n_states):
+                count = counts[(u * n_states + x) * n_added + y]
+                if count > 0.0:
+                    row += count
+                    if bayes:
+                        total += math.lgamma(alpha + count) - log_gamma_alpha
+                    else:
+                        total += count * math.log(count)
+            if row > 0.0:
+                if bayes:
+                    total += log_gamma_row - math.lgamma(row_alpha + row)
+                else:
+                    total -= row * math.log(row)
+                    if term.mode == FACTORISED_NML:
+                        total -= log_complexity(row, float(n_states))
+    return total
+
+
+def data_term_plain(
+    counts: Array, n_u: int, n_states: int, n_added: int, cells: float, term: DataTerm
+) -> float:
+    """The twin of `data_term`."""
+    from scipy.special import gammaln, xlogy
+
+    table = np.asarray(counts[: n_u * n_states * n_added]).reshape(n_u, n_states, n_added)
+    rows = table.sum(axis=1)
+    if term.mode == DIRICHLET:
+        alpha = term.alpha / cells if term.spread else term.alpha
+        inner = (gammaln(table + alpha) - gammaln(alpha)).sum()
+        return float(inner - (gammaln(rows + alpha * n_states) - gammaln(alpha * n_states)).sum())
+    likelihood = xlogy(table, table).sum() - xlogy(rows, rows).sum()
+    if term.mode == FACTORISED_NML:
+        likelihood -= sum(log_complexity(float(row), float(n_states)) for row in rows.ravel())
+    return float(likelihood)
+
+
+@numba.njit(cache=True, nogil=True)
+def _tally(codes: Array, weights: Array, base: Array, added: int, card: int, counts: Array) -> None:
+    """Count rows at base * card + (code of `added`); four interleaved tallies hide latencies."""
+    cells = counts.size // 4
+    column = codes[added]
+    n = base.size
+    step = np.int64(card)
+    if weights.size > 0:
+        for i in range(n):
+            counts[base[i] * step + column[i]] += weights[i]
+        return
+    whole = n // 4 * 4
+    for i in range(0, whole, 4):
+        counts[base[i] * step + column[i]] += 1.0
+        counts[cells + base[i + 1] * step + column[i + 1]] += 1.0
+        counts[2 * cells + base[i + 2] * step + column[i + 2]] += 1.0
+        counts[3 * cells + base[i + 3] * step + column[i + 3]] += 1.0
+    for i in range(whole, n):
+        counts[base[i] * step + column[i]] += 1.0
+    for j in range(cells):
+        counts[j] += counts[cells + j] + counts[2 * cells + j] + counts[3 * cells + j]
+
+
+@numba.njit(cache=True, nogil=True)
+def base_positions(codes: Array, cards: Array, members: Array, out: Array) -> None:
+    """Every row's position over `members` as mixed-radix digits, the last member fastest."""
+    out[:] = 0
+    for member in members:
+        card = np.int64(cards[member])
+        column = codes[member]
+        for i in range(out.size):
+            out[i] = out[i] * card + column[i]
+
+
+@numba.njit(cache=True, nogil=True)
+def family_bitmaps(rows: Rows, members: Array, maps: Array, index: Array, sizes: Array) -> int:
+    """The bitmaps of all configurations of `members` that occur; returns how many, or -1.
+
+    `maps[i]` are the rows in configuration `index[i]` (mixed radix), `sizes[i]` how many. The
+    answer is -1 when there are more than `maps` has room for. Level by level: each occurring
+    configuration of the first members is split by the next, its last part taking its place.
+    """
+    bits, first_bit, cards = rows.bits, rows.first_bit, rows.cards
+    words = bits.shape[1]
+    n = 0
+    for s in range(cards[members[0]]):
+        size = count_common(bits[first_bit[members[0]] + s], bits[first_bit[members[0]] + s])
+        if size > 0:
+            if n == maps.shape[0]:
+                return -1
+            maps[n] = bits[first_bit[members[0]] + s]
+            index[n], sizes[n] = s, size
+            n += 1
+    for member in members[1:]:
+        card = cards[member]
+        made = n
+        for i in range(n):
+            left = sizes[i]
+            for s in range(card):
+                state = bits[first_bit[member] + s]
+                size = count_common(maps[i], state)
+                if size == 0:
+                    continue
+                left -= size
+                target = i
+                if left > 0:
+                    if made == maps.shape[0]:
+                        return -1
+                    target = made
+                    made += 1
+                for w in range(words):
+                    maps[target, w] = maps[i, w] & state[w]
+                index[target], sizes[target] = index[i] * card + s, size
+                if left == 0:
+                    break
+        n = made
+    return n
+
+
+@numba.njit(cache=True, nogil=True)
+def _tally_bitmaps(
+    rows: Rows, n_maps: int, maps: Array, index: Array, sizes: Array, added: int, counts: Array
+) -> None:
+    """Counts of every stored configuration with every state of `added`."""
+    card = rows.cards[added]
+    first = rows.first_bit[added]
+    for i in range(n_maps):
+        left = sizes[i]
+        for s in range(card - 1):
+            if left == 0:
+                break
+            size = count_common(maps[i], rows.bits[first + s])
+            counts[index[i] * card + s] = size
+            left -= size
+        counts[index[i] * card + card - 1] = left
+
+
+@numba.njit(cache=True, nogil=True)
+def score_additions(
+    rows: Rows,
+    child: int,
+    n_u: int,
+    n_configurations: float,
+    base: Array,
+    n_maps: int,
+    maps: Array,
+    index: Array,
+    sizes: Array,
+    candidates: Array,
+    term: DataTerm,
+    start: int,
+    stop: int,
+    out: Array,
+) -> None:
+    """Score a family with each of candidates `start` to `stop` added to its parents.
+
+    Positions run over (u, x): `n_u` rows of parents (perhaps only those that occur; the full table
+    has `n_configurations`), then the child. They are given as bitmaps if `n_maps` >= 0, else as
+    `base`, one position per row.
+    """
+    states = rows.cards[child]
+    counts = np.zeros(4096, np.float64)
+    for c in range(start, stop):
+        added = candidates[c]
+        card = rows.cards[added]
+        cells = n_u * states * card
+        if 4 * cells > counts.size:
+            counts = np.zeros(8 * cells, np.float64)
+        counts[: 4 * cells] = 0.0
+        if n_maps >= 0:
+            _tally_bitmaps(rows, n_maps, maps, index, sizes, added, counts)
+        else:
+            _tally(rows.codes, rows.weights, base, added, card, counts[: 4 * cells])
+        out[c] = data_term(counts, n_u, states, card, n_configurations * states * card, term)
+
+
+@numba.njit(cache=True, nogil=True)
+def score_families(
+    rows: Rows, families: Array, term: DataTerm, max_maps: int, start: int, stop: int, out: Array
+) -> None:
+    """Score families `start` to `stop`, rows of `families`: parents, then the child, then -1s.
+
+    Their full tables must be small enough to be laid out; `max_maps` bounds the bitmaps that one
+    family may use (0: walk over the rows).
+    """
+    cards = rows.cards
+    n_rows = rows.codes.shape[1]
+    base = np.empty(n_rows, np.int64)
+    maps = np.empty((max_maps, rows.bits.shape[1]), np.uint64)
+    index = np.empty(max_maps, np.int64)
+    sizes = np.empty(max_maps, np.int64)
+    counts = np.zeros(4096, np.float64)
+    for f in range(start, stop):
+        size = 0
+        while size < families.shape[1] and families[f, size] >= 0:
+            size += 1
+        members, child = families[f, : size - 1], families[f, size - 1]
+        states = cards[child]
+        n_u = 1
+        for member in members:
+            n_u *= cards[member]
+        cells = n_u * states
+        if 4 * cells > counts.size:
+            counts = np.zeros(8 * cells, np.float64)
+        counts[: 4 * cells] = 0.0
+        n_maps = -1
+        if max_maps > 0 and size > 1:
+            n_maps = family_bitmaps(rows, members, maps, index, sizes)
+        if n_maps >= 0:
+            _tally_bitmaps(rows, n_maps, maps, index, sizes, child, counts)
+        else:
+            base_positions(rows.codes, cards, members, base)
+            _tally(rows.codes, rows.weights, base, child, states, counts[: 4 * cells])
+        out[f] = data_term(counts, n_u, states, 1, float(cells), term)

@@ -1,0 +1,265 @@
+"""`Network`: a directed acyclic graph and one conditional distribution per variable (thesis 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from os import PathLike
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.errors import DataError, ModelError
+from unveil.graph.dag import DAG
+from unveil.model.cpd import CPD
+from unveil.model.prior import DirichletPrior
+from unveil.table.core import Column, Table
+from unveil.table.variable import Variable
+
+__all__ = ["Network"]
+
+BLOCK = 1 << 16
+"""Rows are scored in blocks of this many, so that working memory does not grow with the table."""
+
+
+class Network:
+    """A Bayesian network: P(X1, ..., Xn) = product over i of P(Xi | parents of Xi) (Eq. 2.1).
+
+    The graph follows from the distributions: every CPD names its variable and its parents.
+    Nothing changes a network; methods give new ones.
+
+    >>> from unveil import TableCPD, Variable
+    >>> rain = Variable("rain", ["no", "yes"])
+    >>> grass = Variable("grass", ["dry", "wet"])
+    >>> network = Network(
+    ...     [TableCPD(rain, [], [0.8, 0.2]), TableCPD(grass, [rain], [[0.9, 0.1], [0.2, 0.8]])]
+    ... )
+    >>> network
+    Network(2 variables, 1 arc, 3 free parameters)
+    >>> network.sample(4, seed=1).n_rows
+    4
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, cpds: Iterable[CPD], name: str = "", description: str = "") -> None:
+        given = list(cpds)
+        if not given:
+            raise ModelError("a network needs at least one variable")
+        _check_variables(given)
+        self._cpds = {cpd.variable.name: cpd for cpd in given}
+        self._dag = DAG(
+            self._cpds, ((p.name, c.variable.name) for c in given for p in c.parents)
+        )
+        self.name = name
+        self.description = description
+
+    @property
+    def dag(self) -> DAG:
+        """The graph."""
+        return self._dag
+
+    @property
+    def cpds(self) -> Mapping[str, CPD]:
+        """The conditional distributions by the name of their variable."""
+        return MappingProxyType(self._cpds)
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables, in the order they were given."""
+        return tuple(cpd.variable for cpd in self._cpds.values())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the variables."""
+        return tuple(self._cpds)
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The names of the hidden variables."""
+        return tuple(v.name for v in self.variables if v.hidden)
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters."""
+        return sum(cpd.n_parameters for cpd in self._cpds.values())
+
+    def cpd(self, name: str) -> CPD:
+        """The conditional distribution of a variable."""
+        return self._cpds[self.dag.nodes[self.dag.position(name)]]
+
+    def variable(self, name: str) -> Variable:
+        """The variable of that name."""
+        return self.cpd(name).variable
+
+    # Rows --------------------------------------------------------------------------------------
+
+    def sample(self, n: int, seed: int | np.random.Generator | None = None) -> Table:
+        """A table of `n` rows drawn from the network, parents before children.
+
+        >>> Network([TableCPD(Variable("coin", [0, 1]), [], [0, 1])]).sample(3).labels("coin")
+        [1, 1, 1]
+        """
+        if n < 0:
+            raise DataError(f"cannot sample {n} rows; give a number of rows that is not negative")
+        generator = np.random.default_rng(seed)
+        columns: dict[str, Column] = {}
+        for name in self.dag.topological_order:
+            parents = [columns[p.name] for p in self._cpds[name].parents]
+            columns[name] = self._cpds[name].sample(parents, n, generator)
+        return Table(self.variables, [columns[name] for name in self.names])
+
+    def log_likelihood(self, table: Table) -> float:
+        """The weighted sum over rows of log P(row), in nats; rows must be complete (Eq. 2.3).
+
+        Columns are matched by name and states by label, so the order of either does not matter;
+        columns the network does not have are left out of the sum.
+        """
+        rows = self.row_log_likelihoods(table)
+        if table.weights is None:
+            return float(rows.sum())
+        seen = table.weights > 0
+        return float(rows[seen] @ table.weights[seen])
+
+    def row_log_likelihoods(self, table: Table) -> npt.NDArray[np.float64]:
+        """log P(row) in nats for every row, shape (n_rows,); `-inf` where a row is impossible."""
+        columns = self._complete_columns(table)
+        total = np.zeros(table.n_rows)
+        for start in range(0, table.n_rows, BLOCK):
+            block = slice(start, start + BLOCK)
+            for name, cpd in self._cpds.items():
+                parents = [columns[p.name][block] for p in cpd.parents]
+                cpd.add_log_probability(total[block], parents, columns[name][block])
+        return total
+
+    def _complete_columns(self, table: Table) -> dict[str, Column]:
+        absent = [name for name in self.names if name not in table]
+        if absent:
+            raise DataError(
+                f"the table has no column for {', '.join(map(repr, absent[:8]))}"
+                f"{' and others' if len(absent) > 8 else ''}. The likelihood of rows with unseen "
+                "variables needs inference, which this version does not have yet."
+            )
+        known = table.select(self.names).conform(self.variables)
+        for name in self.names:
+            missing = known.missing(name)
+            if missing.any():
+                raise DataError(
+                    f"column {name!r} has {int(missing.sum())} missing cells (the first in row "
+                    f"{int(missing.argmax()) + 1}). The likelihood of incomplete rows needs "
+                    "inference, which this version does not have yet; leave those rows out with "
+                    "table.take(...) or fill them in first."
+                )
+        return {name: known.column(name) for name in self.names}
+
+    # Making new networks -----------------------------------------------------------------------
+
+    @staticmethod
+    def fit(dag: DAG, table: Table, prior: DirichletPrior | None = None) -> Network:
+        """The network over `dag` with parameters from complete rows; see `unveil.fit`."""
+        from unveil.model.fit import fit
+
+        return fit(dag, table, prior)
+
+    def map_variables(self, change: Callable[[Variable], Variable]) -> Network:
+        """The same distributions over changed variables (renamed, relabelled, marked hidden)."""
+        new = {v.name: change(v) for v in self.variables}
+        cpds = [
+            cpd.with_variables(new[name], [new[p.name] for p in cpd.parents])
+            for name, cpd in self._cpds.items()
+        ]
+        return Network(cpds, self.name, self.description)
+
+    def renamed(self, names: Mapping[str, str]) -> Network:
+        """The network with some variables called differently."""
+        for name in names:
+            self.variable(name)
+        return self.map_variables(lambda v: v.renamed(names.get(v.name, v.name)))
+
+    def with_hidden(self, names: Sequence[str]) -> Network:
+        """The network with exactly these variables marked as hidden."""
+        for name in names:
+            self.variable(name)
+        return self.map_variables(lambda v: v.as_hidden(v.name in names))
+
+    # Files and words ---------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write the network to a file; the name's ending chooses the format."""
+        from unveil.formats import save
+
+        save(self, path, **options)
+
+    @staticmethod
+    def load(path: str | PathLike[str], **options: Any) -> Network:
+        """Read a network from a file of any format unveil knows."""
+        from unveil.formats import load
+
+        return load(path, **options)
+
+    def describe(self) -> str:
+        """The network as text: size, hidden variables, and every family on a line.
+
+        >>> print(Network([TableCPD(Variable("coin", ["heads", "tails"]), [], [0.5, 0.5])],
+        ...               name="toss").describe())
+        toss: 1 variable, 0 arcs, 1 free parameter
+          P(coin): 2 states (heads, tails), 1 parameter
+        """
+        head = f"{self.name or 'network'}: {self._size()}"
+        lines = [head, *([self.description] if self.description else [])]
+        if self.hidden:
+            lines.append(f"hidden: {', '.join(self.hidden)}")
+        return "\n".join([*lines, *("  " + _family_line(cpd) for cpd in self._cpds.values())])
+
+    def _size(self) -> str:
+        hidden = f" ({len(self.hidden)} hidden)" if self.hidden else ""
+        return (
+            f"{_count(len(self._cpds), 'variable')}{hidden}, {_count(self.dag.n_arcs, 'arc')}, "
+            f"{_count(self.n_parameters, 'free parameter')}"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Network):
+            return NotImplemented
+        return dict(self._cpds) == dict(other._cpds)
+
+    def __repr__(self) -> str:
+        return f"Network({f'{self.name!r}, ' if self.name else ''}{self._size()})"
+
+
+def _check_variables(cpds: Sequence[CPD]) -> None:
+    """Every variable has one CPD, and parents are the variables they claim to be."""
+    own: dict[str, Variable] = {}
+    for cpd in cpds:
+        if cpd.variable.name in own:
+            raise ModelError(f"variable {cpd.variable.name!r} has two conditional distributions")
+        own[cpd.variable.name] = cpd.variable
+    for cpd in cpds:
+        for parent in cpd.parents:
+            if parent.name not in own:
+                raise ModelError(
+                    f"{cpd.variable.name!r} has the parent {parent.name!r}, which has no "
+                    "conditional distribution of its own"
+                )
+            if parent != own[parent.name]:
+                raise ModelError(
+                    f"{cpd.variable.name!r} sees its parent as {parent}, but that variable is "
+                    f"{own[parent.name]}"
+                )
+
+
+def _family_line(cpd: CPD) -> str:
+    given = ", ".join(p.name for p in cpd.parents)
+    head = f"P({cpd.variable.name}" + (f" | {given})" if given else ")")
+    if cpd.variable.states is None:
+        return f"{head}: continuous, {_count(cpd.n_parameters, 'parameter')}"
+    labels = [str(s) for s in cpd.variable.labels]
+    shown = ", ".join(labels[:6]) + (", ..." if len(labels) > 6 else "")
+    states = _count(len(labels), "state")
+    return f"{head}: {states} ({shown}), {_count(cpd.n_parameters, 'parameter')}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

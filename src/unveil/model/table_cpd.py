@@ -1,0 +1,254 @@
+"""`TableCPD`: a table of probabilities, one row per configuration of the parents (thesis 2.1.3)."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.errors import ModelError, SizeError, UnveilWarning
+from unveil.table.core import Column, code_dtype
+from unveil.table.variable import Variable, label_text
+
+__all__ = ["MAX_CELLS", "TableCPD", "n_cells"]
+
+MAX_CELLS = 200_000_000
+"""The largest table that is made without being asked twice (1.6 GB of numbers)."""
+
+EXACT = 1e-9
+SILENT = 1e-6
+ROUNDED = 0.0101
+"""A row whose sum is off by at most EXACT is kept to the bit; by SILENT, rescaled as a matter of
+course (numbers printed with seven digits); by ROUNDED, rescaled with a warning (0.33 three times);
+by more, refused."""
+
+
+def n_cells(variable: Variable, parents: Sequence[Variable]) -> int:
+    """The number of cells in the table of a family; an error if it would be absurd."""
+    cells = math.prod(v.n_states for v in (*parents, variable))
+    if cells > MAX_CELLS:
+        shape = " x ".join(f"{v.n_states} ({v.name})" for v in (*parents, variable))
+        raise SizeError(
+            f"the table of {variable.name!r} given {len(parents)} parents would have {cells:,} "
+            f"cells ({shape}); at most {MAX_CELLS:,} are allowed. Use fewer parents or merge states."
+        )
+    return cells
+
+
+class TableCPD:
+    """P(variable | parents) as an array of shape (states of parent 1, ..., states of variable).
+
+    Rows must sum to one; small rounding is rescaled, with a warning when it shows (see `ROUNDED`).
+
+    >>> rain = Variable("rain", ["no", "yes"])
+    >>> grass = Variable("grass", ["dry", "wet"])
+    >>> cpd = TableCPD(grass, [rain], [[0.9, 0.1], [0.2, 0.8]])
+    >>> cpd.n_parameters
+    2
+    >>> print(cpd.describe())
+    P(grass | rain)
+    rain  dry  wet
+    no    0.9  0.1
+    yes   0.2  0.8
+    """
+
+    kind: ClassVar[str] = "table"
+    __slots__ = ("parents", "values", "variable")
+
+    variable: Variable
+    parents: tuple[Variable, ...]
+    values: npt.NDArray[np.float64]
+
+    def __init__(
+        self, variable: Variable, parents: Sequence[Variable], values: npt.ArrayLike
+    ) -> None:
+        self.variable, self.parents = variable, tuple(parents)
+        n_cells(variable, self.parents)
+        shape = tuple(v.n_states for v in (*self.parents, variable))
+        self.values = _checked(values, shape, self._name, self._where)
+
+    @classmethod
+    def uniform(cls, variable: Variable, parents: Sequence[Variable] = ()) -> Self:
+        """The table that knows nothing."""
+        n_cells(variable, parents)
+        shape = tuple(v.n_states for v in (*parents, variable))
+        return cls(variable, parents, np.full(shape, 1.0 / variable.n_states))
+
+    @property
+    def n_parameters(self) -> int:
+        """(states - 1) for every configuration of the parents."""
+        return self.n_parent_rows * (self.variable.n_states - 1)
+
+    @property
+    def n_parent_rows(self) -> int:
+        """The number of configurations of the parents."""
+        return self.values.size // self.variable.n_states
+
+    @property
+    def rows(self) -> npt.NDArray[np.float64]:
+        """The table flattened to (parent configurations, states); the last parent varies fastest."""
+        return self.values.reshape(-1, self.variable.n_states)
+
+    def add_log_probability(
+        self, total: npt.NDArray[np.float64], parents: Sequence[Column], child: Column
+    ) -> None:
+        """Add log P(child | parents) of every row to `total`, in place."""
+        from unveil.kernels.families import add_looked_up, push_digit
+
+        position = self._parent_row(parents, total.size)
+        push_digit(position, child, self.variable.n_states)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.values.ravel())
+        add_looked_up(total, logs, position)
+
+    def sample(
+        self, parents: Sequence[Column], n_rows: int, generator: np.random.Generator
+    ) -> Column:
+        """A column of states, drawn row by row given the parents' columns."""
+        from unveil.kernels.families import draw_states
+
+        out = np.empty(n_rows, code_dtype(self.variable.n_states))
+        row = self._parent_row(parents, n_rows)
+        draw_states(_cumulative(self.rows), row, generator.random(n_rows), out)
+        return out
+
+    def with_variables(self, variable: Variable, parents: Sequence[Variable]) -> Self:
+        """The same numbers for renamed, relabelled or re-marked variables."""
+        return type(self)(variable, parents, self.values)
+
+    def with_parent_order(self, names: Sequence[str]) -> Self:
+        """The same distribution with its parents in another order."""
+        where = {v.name: i for i, v in enumerate(self.parents)}
+        if sorted(where) != sorted(names):
+            raise ModelError(f"{self._name} has parents {sorted(where)}, not {sorted(names)}")
+        axes = [where[name] for name in names]
+        values = np.transpose(self.values, (*axes, len(axes)))
+        return type(self)(self.variable, [self.parents[i] for i in axes], values)
+
+    def describe(self, max_rows: int = 50) -> str:
+        """The table as text, one line per configuration of the parents."""
+        shown = min(self.n_parent_rows, max_rows)
+        shape = [v.n_states for v in self.parents]
+        digits = np.array(np.unravel_index(np.arange(shown), shape)).T if shape else [[]]
+        head = [v.name for v in self.parents] + [label_text(s) for s in self.variable.labels]
+        body = [
+            [label_text(v.labels[d]) for v, d in zip(self.parents, row_digits, strict=True)]
+            + [f"{p:.4g}" for p in row]
+            for row_digits, row in zip(digits, self.rows[:shown], strict=True)
+        ]
+        widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
+        lines = ["  ".join(w.ljust(n) for w, n in zip(x, widths, strict=True)) for x in [head, *body]]
+        more = [f"... {self.n_parent_rows - shown:,} more rows"] if shown < self.n_parent_rows else []
+        return "\n".join([self._name, *(line.rstrip() for line in lines), *more])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The probabilities as nested lists: one list per configuration of the parents."""
+        return {"values": self.rows.tolist()}
+
+    @classmethod
+    def from_dict(
+        cls, variable: Variable, parents: Sequence[Variable], fields: Mapping[str, Any]
+    ) -> Self:
+        """The inverse of `to_dict`; refuses a wrong shape and numbers that are not probabilities."""
+        n_cells(variable, parents)
+        shape = tuple(v.n_states for v in (*parents, variable))
+        where = f"the table of {variable.name!r}"
+        rows = fields.get("values")
+        n_rows = math.prod(shape[:-1])
+        if not isinstance(rows, list) or len(rows) != n_rows:
+            came = f"{len(rows)}" if isinstance(rows, list) else f"{type(rows).__name__}"
+            raise ModelError(f"{where} needs a list of {n_rows} rows in 'values', got {came}")
+        for i, row in enumerate(rows):
+            if not isinstance(row, list) or len(row) != shape[-1]:
+                came = f"{len(row)}" if isinstance(row, list) else f"{type(row).__name__}"
+                raise ModelError(f"{where}, row {i + 1}: expected {shape[-1]} numbers, got {came}")
+            if not all(isinstance(p, (int, float)) and not isinstance(p, bool) for p in row):
+                odd = next(p for p in row if not isinstance(p, (int, float)) or isinstance(p, bool))
+                raise ModelError(f"{where}, row {i + 1}: expected numbers, got {odd!r}")
+        return cls(variable, parents, np.array(rows, dtype=np.float64).reshape(shape))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TableCPD):
+            return NotImplemented
+        same = self.variable == other.variable and self.parents == other.parents
+        return same and np.array_equal(self.values, other.values)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"TableCPD({self._name}, {self.n_parent_rows} x {self.variable.n_states})"
+
+    @property
+    def _name(self) -> str:
+        given = ", ".join(v.name for v in self.parents)
+        return f"P({self.variable.name}" + (f" | {given})" if given else ")")
+
+    def _where(self, row: int) -> str:
+        """The configuration of the parents in a row, in words."""
+        if not self.parents:
+            return ""
+        digits = np.unravel_index(row, [v.n_states for v in self.parents])
+        pairs = zip(self.parents, digits, strict=True)
+        return " given " + ", ".join(f"{v.name}={label_text(v.labels[int(d)])}" for v, d in pairs)
+
+    def _parent_row(self, parents: Sequence[Column], n_rows: int) -> npt.NDArray[np.int64]:
+        from unveil.kernels.families import push_digit
+
+        position = np.zeros(n_rows, np.int64)
+        for parent, column in zip(self.parents, parents, strict=True):
+            push_digit(position, column, parent.n_states)
+        return position
+
+
+def _checked(values: npt.ArrayLike, shape: tuple[int, ...], name: str, where: Any) -> Any:
+    """The probabilities, read-only, rescaled where they are off by rounding; or an error."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name} needs numbers in an array of shape {shape}") from None
+    if array.shape != shape:
+        raise ModelError(f"{name} needs an array of shape {shape}, got {array.shape}")
+    rows = array.reshape(-1, shape[-1])
+    bad = ~np.isfinite(rows) | (rows < 0)
+    if bad.any():
+        row, state = (int(i) for i in np.argwhere(bad)[0])
+        raise ModelError(
+            f"{name}{where(row)}: {rows[row, state]} is not a probability; "
+            "every number must lie between 0 and 1"
+        )
+    _rescale(rows, name, where)
+    array.flags.writeable = False
+    return array
+
+
+def _rescale(rows: npt.NDArray[np.float64], name: str, where: Any) -> None:
+    sums = rows.sum(axis=1)
+    off = np.abs(sums - 1.0)
+    worst = int(off.argmax())
+    if off[worst] > ROUNDED:
+        raise ModelError(
+            f"{name}{where(worst)}: the probabilities sum to {sums[worst]:.6g}, not 1. "
+            "If they are counts, divide each row by its sum first."
+        )
+    if off[worst] > SILENT:
+        n_off = int(np.count_nonzero(off > SILENT))
+        warnings.warn(
+            f"{name}: {n_off} of {len(sums)} rows did not sum to 1 (the worst to "
+            f"{sums[worst]:.6g}{where(worst)}) and were rescaled",
+            UnveilWarning,
+            stacklevel=5,
+        )
+    loose = off > EXACT
+    rows[loose] /= sums[loose, None]
+
+
+def _cumulative(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Cumulative sums that end at one, so that a state of probability zero is never drawn."""
+    cumulative = np.cumsum(rows, axis=1)
+    last_possible = rows.shape[1] - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)
+    cumulative[np.arange(rows.shape[1]) >= last_possible[:, None]] = 1.0
+    return cumulative

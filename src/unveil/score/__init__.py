@@ -1,0 +1,55 @@
+"""How good is a family, given its counts: every score a small file with its equation.
+
+- `base.py`: what a score is, and the record of the sample it is computed on
+- `likelihood.py`, `bic.py`, `mdl.py`, `aic.py`: likelihood less a penalty
+- `k2.py`, `bdeu.py`, `bde.py`: Bayesian Dirichlet scores
+- `nml.py`: prior-free scores by normalised maximum likelihood
+- `structure.py`: prior probabilities of structures
+- `families.py`: `FamilyScores`, scores of families and whole graphs, cached and compiled
+- `gradient.py`: how a score changes with the weight of a row
+"""
+
+from unveil.score.aic import AIC
+from unveil.score.base import Sample, Score
+from unveil.score.bde import BDe
+from unveil.score.bdeu import BDeu
+from unveil.score.bic import BIC
+from unveil.score.families import FamilyScores
+from unveil.score.gradient import weight_gradient
+from unveil.score.k2 import K2
+from unveil.score.likelihood import LogLikelihood
+from unveil.score.mdl import MDL
+from unveil.score.nml import FactorisedNML, QuotientNML
+from unveil.score.structure import ArcPenalty, FamilyPrior, StructurePrior
+
+__all__ = [
+    "AIC",
+    "BIC",
+    "K2",
+    "MDL",
+    "SCORES",
+    "ArcPenalty",
+    "BDe",
+    "BDeu",
+    "FactorisedNML",
+    "FamilyPrior",
+    "FamilyScores",
+    "LogLikelihood",
+    "QuotientNML",
+    "Sample",
+    "Score",
+    "StructurePrior",
+    "weight_gradient",
+]
+
+SCORES = {
+    "bdeu": BDeu,
+    "bic": BIC,
+    "mdl": MDL,
+    "aic": AIC,
+    "k2": K2,
+    "fnml": FactorisedNML,
+    "qnml": QuotientNML,
+    "likelihood": LogLikelihood,
+}
+"""Scores by the name the command line knows them under; `BDe` needs a prior network as well."""

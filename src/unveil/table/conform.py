@@ -1,0 +1,64 @@
+"""A table recoded to the variables of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from unveil.errors import DataError
+from unveil.table.assemble import check_options
+from unveil.table.coding import code_known, first_row
+from unveil.table.core import Column, Table
+from unveil.table.places import at
+from unveil.table.variable import Variable
+
+__all__ = ["conform"]
+
+
+def conform(table: Table, variables: Sequence[Variable]) -> Table:
+    """The columns of `variables` in that order, coded by their states.
+
+    Labels are matched as `label_finder` tells. Hidden variables without a column are left out,
+    other columns of the table too. The table itself comes back when nothing has to change.
+
+    >>> table = Table.from_frame({"x": ["b", "a"], "y": [1, 2]})
+    >>> conform(table, [Variable("x", ["c", "b", "a"])]).column("x").tolist()
+    [1, 2]
+    """
+    if table.variables == tuple(variables):
+        return table
+    check_options(table.names, "", None, None, variables)
+    wanted = [v for v in variables if v.name in table]
+    return Table(wanted, [_column(table, v) for v in wanted], table.weights)
+
+
+def _column(table: Table, variable: Variable) -> Column:
+    have, column = table.variable(variable.name), table.column(variable.name)
+    if have.states is None and variable.states is None:
+        return column
+    if have.states is not None and variable.states is not None:
+        if have.state_keys == variable.state_keys:
+            return column
+        codes = np.where(table.missing(have.name), -1, column.astype(np.int64))
+        return code_known(variable, codes, have.labels, "")
+    if have.states is None:
+        values, codes = np.unique(column, return_inverse=True)
+        return code_known(variable, codes, [None if x != x else float(x) for x in values], "")
+    return _numbers(table, have, column)
+
+
+def _numbers(table: Table, have: Variable, column: Column) -> Column:
+    """A discrete column with numbers for labels, as the numbers."""
+    for code, label in enumerate(have.labels):
+        if isinstance(label, (str, bool)) and (column == code).any():
+            raise DataError(
+                f"{at('', first_row(column, code), have.name)}: the label {label!r} is not a "
+                "number, and the model has a continuous variable of this name"
+            )
+    values = [np.nan if isinstance(x, (str, bool)) else float(x) for x in have.labels]
+    return np.where(
+        table.missing(have.name),
+        np.nan,
+        np.array([*values, np.nan])[np.minimum(column, len(values))],
+    )

@@ -1,0 +1,48 @@
+"""Words for where in the data something happened, shared by every error and warning here."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from unveil.errors import UnveilWarning
+
+__all__ = ["at", "count", "listing", "tell"]
+
+
+def at(source: str, row: int | None = None, column: str | None = None) -> str:
+    """Where something is: file, row (the first row of data is row 1) and column.
+
+    >>> at("patients.csv", 3, "age")
+    "patients.csv, row 3, column 'age'"
+    """
+    parts = [source] if source else []
+    if row is not None:
+        parts.append(f"row {row}")
+    if column is not None:
+        parts.append(f"column {column!r}")
+    return ", ".join(parts)
+
+
+def tell(message: str) -> None:
+    """Warn about something that was handled and that a person may want to know."""
+    warnings.warn(message, UnveilWarning, stacklevel=2)
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> count(1, "row"), count(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def listing(items: Sequence[object], most: int = 12) -> str:
+    """The items, quoted and separated by commas; the tail is counted when there are many.
+
+    >>> listing(["a", "b", "c"], most=2)
+    "'a', 'b', ... (3 in all)"
+    """
+    shown = ", ".join(repr(item) for item in items[:most])
+    return shown if len(items) <= most else f"{shown}, ... ({len(items):,} in all)"

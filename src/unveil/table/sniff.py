@@ -1,0 +1,176 @@
+"""What kind of text file this is: compression, encoding, delimiter and header, from its start."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from unveil.errors import DataError
+from unveil.table.assemble import check_names
+from unveil.table.places import tell
+
+__all__ = ["Layout", "open_bytes", "read_head", "sniff", "text_encoding"]
+
+HEAD_BYTES = 1 << 18
+DELIMITERS = (",", ";", "\t", "|")
+
+_COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How to read a delimited file: its dialect, its names, and the lines before the data."""
+
+    encoding: str
+    delimiter: str
+    quote: str
+    names: tuple[str, ...]
+    skip_lines: int
+    rows: tuple[tuple[str, ...], ...]
+    """The first rows of data, to guess by."""
+
+
+def open_bytes(path: Path) -> Any:
+    """A stream of the file's bytes, decompressed when its first bytes say gzip, bz2 or zstd."""
+    with path.open("rb") as file:
+        magic = file.read(4)
+    for start, name in _COMPRESSED.items():
+        if magic.startswith(start):
+            return pa.CompressedInputStream(pa.OSFile(str(path)), name)
+    return pa.OSFile(str(path))
+
+
+def read_head(path: Path) -> bytes:
+    """The first bytes of a file, decompressed; a broken archive is refused."""
+    try:
+        with open_bytes(path) as stream:
+            return bytes(stream.read(HEAD_BYTES))
+    except OSError as error:
+        raise DataError(
+            f"{path}: the file cannot be decompressed ({error}); is it cut off?"
+        ) from error
+
+
+def text_encoding(head: bytes, path: Path, encoding: str | None) -> str:
+    """The encoding given, or the one its byte order mark tells, or UTF-8; binary is refused."""
+    if encoding is not None:
+        try:
+            codecs.lookup(encoding)
+        except LookupError:
+            raise DataError(
+                f'{path}: no encoding is called {encoding!r}; try "utf-8" or "latin-1"'
+            ) from None
+        return encoding
+    for mark, name in _BYTE_ORDER_MARKS:
+        if head.startswith(mark):
+            return name
+    if b"\x00" in head:
+        raise DataError(
+            f"{path}: byte {head.index(0) + 1} is zero, so this is no text file. A table is a CSV, "
+            'Parquet, Feather or ARFF file; for UTF-16 without a mark say encoding="utf-16".'
+        )
+    return "utf-8"
+
+
+def sniff(
+    path: Path,
+    head: bytes,
+    *,
+    delimiter: str | None = None,
+    quote: str = '"',
+    header: bool = True,
+    encoding: str | None = None,
+) -> Layout:
+    """The layout of a delimited text file, from its first bytes."""
+    encoding = text_encoding(head, path, encoding)
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(head)
+    if not text.strip():
+        raise DataError(f"{path}: the file is empty; expected a header line and rows of data")
+    whole = len(head) < HEAD_BYTES
+    if delimiter is None:
+        delimiter = max(DELIMITERS, key=lambda mark: _fit(_records(text, mark, quote, whole)[0]))
+    records, lines = _records(text, delimiter, quote, whole)
+    if not header:
+        names = tuple(f"x{i + 1}" for i in range(len(records[0])))
+        return Layout(encoding, delimiter, quote, names, lines[0] - 1, tuple(map(tuple, records)))
+    names = _names(path, records)
+    _doubt_header(path, names)
+    return Layout(encoding, delimiter, quote, names, lines[0], tuple(map(tuple, records[1:])))
+
+
+def _records(
+    text: str, delimiter: str, quote: str, whole: bool, most: int = 1000
+) -> tuple[list[list[str]], list[int]]:
+    """The first records that are not blank, and the line on which each one ends."""
+    style: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **style)
+    records, lines = [], []
+    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
+    for record in reader:
+        if any(cell.strip() for cell in record) or len(record) > 1:
+            records.append(record)
+            lines.append(reader.line_num)
+        if len(records) > most:
+            break
+    if not whole and len(records) > 1 and len(records) <= most:
+        records.pop()  # the last one may be cut off
+        lines.pop()
+    return records, lines
+
+
+def _fit(records: list[list[str]]) -> tuple[float, bool, int]:
+    """How well a delimiter fits: the share of records of the usual width, and that width.
+
+    The header must have that width too, or else one less (as R writes row names); this keeps
+    decimal commas from being taken for delimiters.
+    """
+    widths = Counter(map(len, records[1:] or records))
+    width, often = max(widths.items(), key=lambda item: (item[1], item[0]))
+    if width < 2 or len(records[0]) not in (width, width - 1):
+        # A ragged body under a good header is still best read by the header's delimiter.
+        return (0.0, True, len(records[0]))
+    return (round(often / widths.total(), 1), len(records[0]) == width, width)
+
+
+def _names(path: Path, records: list[list[str]]) -> tuple[str, ...]:
+    """The names of the columns, gaps filled with a warning, duplicates refused."""
+    names = [cell.strip() for cell in records[0]]
+    body = records[1:]
+    if body and all(len(record) == len(names) + 1 for record in body):
+        if all(not record[-1].strip() for record in body):
+            names.append("")
+        else:
+            names.insert(0, "")
+    empty = [i for i, name in enumerate(names) if not name]
+    for i in empty:
+        name = f"column_{i + 1}"
+        while name in names:
+            name += "_"
+        names[i] = name
+        row_names = " (row names, perhaps? leave it out with table.without)" if i == 0 else ""
+        tell(f"{path}: column {i + 1} has no name in the header; called {name!r}{row_names}")
+    check_names(names, str(path))
+    return tuple(names)
+
+
+def _doubt_header(path: Path, names: tuple[str, ...]) -> None:
+    number = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+    if all(number.fullmatch(name) for name in names):
+        tell(
+            f"{path}: the header line holds only numbers ({', '.join(names[:5])}, ...), as if it "
+            "were data; if the file has no header, read it with header=False"
+        )
