@@ -12,7 +12,8 @@ ODD_TEXTS = [
     "a b", "a,b", "a|b", "(a)", "{a}", "[0, 5)", "<5", ">=5", "+", "-", "50%", "a/b", "a//b",
     "/* a */", "a;b", "a=b", 'a"b', '"', "a'b", "\\", "a\\", "é", "水", "a\nb", "\t", " ", " a ",
     "1", "1.0", "1e5", "-1", "true", "True", "table", "default", "variable", "node", "x_1", "&amp;",
-    "<b>", "]]>", "nan", "unveil:", "% unveil: {}", "a_b", "_", "__", "0", "01", "\x00", "\ud800", "",
+    "<b>", "]]>", "nan", "unveil:", "% unveil: {}", "a_b", "_", "__", "0", "01", "\x00", "\ud800",
+    "",
 ]  # fmt: skip
 
 odd_texts = st.one_of(st.sampled_from(ODD_TEXTS), st.text(max_size=6))

@@ -75,6 +75,14 @@ def test_quoted_newlines_quotes_and_spaces(write):
     assert table.labels("a") == ["x\ny", "z", 'say "hi"']
 
 
+def test_blocks_of_a_file_join_without_a_seam(write, monkeypatch):
+    monkeypatch.setattr("unveil.table.csv.BLOCK_BYTES", 64)
+    rows = [f'{i % 3},"line {i % 7}\nand, {i % 5}"' for i in range(200)]
+    table = read_table(write("n,text\n" + "\n".join(rows) + "\n"))
+    assert table.labels("text") == [f"line {i % 7}\nand, {i % 5}" for i in range(200)]
+    assert table.labels("n") == [i % 3 for i in range(200)]
+
+
 def test_a_quote_after_a_space_is_still_a_quote(write):
     assert read_table(write('a, b\n1, "yes"\n2, "no"\n')).labels("b") == ["yes", "no"]
 
@@ -97,11 +105,14 @@ def test_weights_and_columns(write):
 
 
 def test_no_header(write):
-    assert read_table(write("x,1\ny,2\n"), header=False).to_dict() == {"x1": ["x", "y"], "x2": [1, 2]}
+    assert read_table(write("x,1\ny,2\n"), header=False).to_dict() == {
+        "x1": ["x", "y"],
+        "x2": [1, 2],
+    }
 
 
 def test_row_names_as_r_writes_them(write):
-    with pytest.warns(UnveilWarning, match="column 1 has no name.*'column_1'"):
+    with pytest.warns(UnveilWarning, match=r"column 1 has no name.*'column_1'"):
         table = read_table(write('"","a"\n"1","x"\n"2","y"\n'))
     assert table.names == ("column_1", "a")
     with pytest.warns(UnveilWarning, match="column 1 has no name"):
@@ -121,6 +132,21 @@ def test_a_header_of_numbers_is_doubted(write):
         read_table(write("1,2\n3,4\n"))
 
 
+def test_lines_before_the_table(write):
+    with pytest.warns(UnveilWarning, match="the first 2 lines start with '#'"):
+        table = read_table(write("# made by hand\n# in spring\na,b,c\nx,1,2\ny,2,3\n"))
+    assert table.names == ("a", "b", "c")
+    assert table.n_rows == 2
+    assert read_table(write("#a,b\nx,1\n")).names == ("#a", "b")
+    assert read_table(write("sep=;\r\na;b\r\nx;1\r\n")).row(0) == {"a": "x", "b": 1}
+
+
+def test_columns_and_markers_given_as_one_word(write):
+    path = write("ab,b\nx,10\ny,20\n")
+    assert read_table(path, columns="ab").names == ("ab",)
+    assert read_table(path, missing="10").labels("b") == [None, 20]
+
+
 # Refusals ----------------------------------------------------------------------------------------
 
 
@@ -137,6 +163,12 @@ def test_a_ragged_row_far_down(write):
     assert "line 4323 (row 4322 of the data)" in refusal(write("a,b\n" + "\n".join(rows)))
 
 
+def test_rows_are_counted_from_the_first_row_of_data(write):
+    assert "line 5 (row 2 of the data)" in refusal(write("sep=;\n\na;b\nx;1\ny\n"))
+    words = refusal(write(b"x,1\n\xff,2\n"), header=False)
+    assert "row 2, column 'x1'" in words
+
+
 def test_the_wrong_encoding(write):
     words = refusal(write("a,b\nx,1\nna\xefve,2\n".encode("latin-1")))
     assert "row 2, column 'a'" in words
@@ -145,6 +177,19 @@ def test_the_wrong_encoding(write):
     path = write("a,b\nx,1\nna\xefve,2\n".encode("latin-1"))
     assert read_table(path, encoding="latin-1").labels("a") == ["x", "na\xefve"]
     assert "'klingon'" in refusal(path, encoding="klingon")
+
+
+def test_the_wrong_encoding_in_the_header(write):
+    words = refusal(write(b"a\xe4,b\n1,2\n"))
+    assert "the header: byte 0xe4 (byte 2 of the file) is not utf-8" in words
+
+
+def test_a_quote_that_is_never_closed(write):
+    assert 'row 2: a quote (") opens and is never closed' in refusal(
+        write('a,b\n0,z\n1,"x\n2,3\n4,5\n')
+    )
+    fine = read_table(write('a,b\n1,"x\n"\n'))
+    assert fine.n_rows == 1
 
 
 def test_binary_files(write):
@@ -202,7 +247,13 @@ def test_options_that_name_nothing(write):
         path, kinds={"c": "text"}
     )
     assert "columns names a column 'c'" in refusal(path, columns=["c"])
-    with pytest.raises(DataError, match="unknown kind 'ordinal'.*'discrete', 'text', 'continuous'"):
+    assert "each column once, got ['a', 'a']" in refusal(path, columns=["a", "a"])
+    assert "each column once, got []" in refusal(path, columns=[])
+    with pytest.raises(DataError, match=r"single characters, got '\|\|'"):
+        read_table(path, delimiter="||")
+    with pytest.raises(
+        DataError, match=r"unknown kind 'ordinal'.*'discrete', 'text', 'continuous'"
+    ):
         read_table(path, kinds={"a": "ordinal"})
 
 

@@ -103,7 +103,9 @@ def test_weights_columns_and_known_variables():
     assert (table.names, table.total_weight) == (("y",), 7.0)
     known = from_frame(frame, variables=[Variable("x", ["b", "a"])])
     assert known.column("x").tolist() == [1, 0]
-    with pytest.raises(DataError, match="row 2, column 'x': 'b' is not one of the known states 'a'"):
+    with pytest.raises(
+        DataError, match="row 2, column 'x': 'b' is not one of the known states 'a'"
+    ):
         from_frame(frame, variables=[Variable("x", ["a"])])
 
 
@@ -129,6 +131,7 @@ def test_a_column_of_nothing_is_kept_with_a_warning():
         ([[1, 2]], "no column names"),
         (7, "cannot read a table from int"),
         ({"x": [object(), 1]}, "row 1, column 'x'"),
+        ({"x": ["a", 1, [2]]}, r"row 3, column 'x': the cell holds \[2\]"),
     ],
 )
 def test_refusals(frame, words):

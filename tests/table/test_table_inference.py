@@ -69,7 +69,7 @@ def test_missing_markers(marker):
 
 
 def test_a_column_without_values_is_kept_with_a_warning():
-    with pytest.warns(UnveilWarning, match="f.csv, column 'x': the column has no values"):
+    with pytest.warns(UnveilWarning, match=r"f.csv, column 'x': the column has no values"):
         variable, column = infer(["", "NA"])
     assert not variable.is_discrete
     assert np.isnan(column).all()
@@ -85,14 +85,20 @@ def test_kinds():
 
 @pytest.mark.parametrize("encode", [True, False])
 def test_an_impossible_kind_names_the_first_cell(encode):
-    with pytest.raises(DataError, match="f.csv, row 2, column 'x': 'low' is not a number"):
+    with pytest.raises(DataError, match=r"f.csv, row 2, column 'x': 'low' is not a number"):
         infer(["1", "low", "high", "low"], "continuous", encode=encode)
 
 
 @pytest.mark.parametrize("encode", [True, False])
 def test_infinity_among_many_numbers(encode):
-    with pytest.raises(DataError, match="f.csv, row 51, column 'x'.*infinite"):
+    with pytest.raises(DataError, match=r"f.csv, row 51, column 'x'.*infinite"):
         infer([str(i / 3) for i in range(50)] + ["-Infinity"], encode=encode)
+
+
+@pytest.mark.parametrize("encode", [True, False])
+def test_nan_is_a_label_when_it_is_no_missing_marker(encode):
+    variable, _ = infer([str(i / 3) for i in range(50)] + ["nan"], missing=(), encode=encode)
+    assert variable.n_states == 51
 
 
 def test_inf_is_a_label_among_labels():

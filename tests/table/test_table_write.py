@@ -11,9 +11,22 @@ from unveil.errors import DataError, UnveilWarning
 from unveil.files import atomic_write
 from unveil.table import Table, Variable, read_table, write_table
 
-ODD = ["a,b", 'say "x"', "two\nlines", "ü €", "007", "None", "tab\there", "x;y|z", "'", "\\", "1e5x"]
+ODD = [
+    "a,b",
+    'say "x"',
+    "two\nlines",
+    "ü €",
+    "007",
+    "None",
+    "tab\there",
+    "x;y|z",
+    "'",
+    "\\",
+    "1e5x",
+]
 words = st.one_of(
-    st.sampled_from(ODD), st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1)
+    st.sampled_from(ODD),
+    st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1),
 )
 labels = st.one_of(
     st.lists(words, min_size=1, max_size=5, unique=True),
@@ -32,7 +45,9 @@ def tables(draw, states=labels):
         variable = Variable(f"c{i}", draw(st.one_of(states, st.none())))
         if variable.is_discrete:
             cell = st.one_of(st.just(255), st.integers(0, variable.n_states - 1))
-            columns.append(np.array(draw(st.lists(cell, min_size=n_rows, max_size=n_rows)), np.uint8))
+            columns.append(
+                np.array(draw(st.lists(cell, min_size=n_rows, max_size=n_rows)), np.uint8)
+            )
         else:
             cell = st.floats(allow_infinity=False)
             columns.append(np.array(draw(st.lists(cell, min_size=n_rows, max_size=n_rows))))
@@ -80,6 +95,18 @@ def test_labels_that_look_like_something_else_need_the_variables(tmp_path):
     assert read_table(tmp_path / "t.csv", variables=table.variables) == table
 
 
+def test_a_missing_cell_alone_in_its_row_is_no_empty_line(tmp_path):
+    write_table(Table.from_frame({"x": ["a", None]}), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_bytes() == b'x\na\n""\n'
+
+
+def test_hidden_variables_and_unused_states_are_kept(tmp_path):
+    states = Table([Variable("x", ["c", "b", "a"])], [np.array([1, 0], np.uint8)])
+    table = states.with_column(Variable("h", [0, 1], hidden=True), np.array([255, 255], np.uint8))
+    write_table(table, tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet") == table
+
+
 def test_an_empty_label_is_written_with_a_warning(tmp_path):
     with pytest.warns(UnveilWarning, match="column 'x': the empty string is one of the states"):
         write_table(Table.from_frame({"x": ["", "a"]}), tmp_path / "t.csv")
@@ -108,7 +135,10 @@ def test_some_columns_of_a_file_that_unveil_wrote(tmp_path):
     table = Table.from_frame({"x": ["a", "b"], "y": [1, 2]}).with_weights([1, 2])
     write_table(table, tmp_path / "t.parquet")
     assert read_table(tmp_path / "t.parquet", columns=["y"]) == table.select(["y"])
-    assert read_table(tmp_path / "t.parquet", kinds={"y": "text"}).variable("y").states == ("1", "2")
+    assert read_table(tmp_path / "t.parquet", kinds={"y": "text"}).variable("y").states == (
+        "1",
+        "2",
+    )
 
 
 def test_zipped_files_are_the_same_bytes_each_time(tmp_path):

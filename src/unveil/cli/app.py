@@ -16,6 +16,7 @@ from unveil.cli.convert import convert
 from unveil.cli.datasets import datasets
 from unveil.cli.demo import demo
 from unveil.cli.info import info
+from unveil.cli.learn import learn
 from unveil.cli.sample import sample
 from unveil.cli.screen import complain, note
 from unveil.errors import UnveilError, UnveilWarning
@@ -55,7 +56,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-for command in (info, convert, sample, datasets, demo):
+for command in (info, learn, convert, sample, datasets, demo):
     app.command()(command)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unveil.cli.models import network_from
+from unveil.cli.models import is_network, network_from
 from unveil.cli.options import (
     Continuous,
     Delimiter,
@@ -37,12 +37,10 @@ def convert(
     text: Text = None,
 ) -> None:
     """Convert a network (json, bif, xmlbif, net, xdsl, uai, dot) or a table (csv, parquet, ...)."""
-    from unveil import datasets
-    from unveil.formats import is_network_file, save
+    from unveil.formats import save
     from unveil.table import read_table, write_table
 
-    bundled = not Path(source).exists() and source in datasets.network_names()
-    if bundled or is_network_file(source):
+    if is_network(source):
         network = network_from(source)
         save(network, target)
         say(f"{target}: {network!r}")

@@ -8,16 +8,26 @@ from unveil import datasets
 from unveil.errors import DataError
 from unveil.model import Network
 
-__all__ = ["network_from"]
+__all__ = ["is_network", "network_from"]
+
+
+def is_network(name: str) -> bool:
+    """Whether a name stands for a network (by its ending, or as a bundled one), not a table."""
+    from unveil.formats import FORMATS
+
+    if not Path(name).exists() and name in datasets.network_names():
+        return True
+    plain = name.lower().removesuffix(".gz")
+    return any(plain.endswith(ending) for f in FORMATS.values() for ending in f.endings)
 
 
 def network_from(name: str) -> Network:
     """The network in a file of that name, or the bundled one when there is no such file."""
-    if not Path(name).exists() and name in datasets.network_names():
+    if Path(name).exists():
+        return Network.load(name)
+    if name in datasets.network_names():
         return datasets.network(name)
-    if not Path(name).exists():
-        raise DataError(
-            f"{name}: no such file, and no bundled network of that name "
-            f"(there are {', '.join(datasets.network_names())})"
-        )
-    return Network.load(name)
+    raise DataError(
+        f"{name}: no such file, and no bundled network of that name "
+        f"(there are {', '.join(datasets.network_names())})"
+    )

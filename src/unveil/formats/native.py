@@ -66,10 +66,14 @@ def write_native(network: Network) -> str:
         f' "name": {_dumped(network.name)},',
         f' "description": {_dumped(network.description)},',
         f' "variables": [\n  {_lines(variables, 2)}\n ],',
-        f' "cpds": [\n  {", ".join(map(_written_cpd, network.cpds.values()))}\n ]',
+        f' "cpds": [\n  {_cpd_lines(network)}\n ]',
         "}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _cpd_lines(network: Network) -> str:
+    return ",\n  ".join(map(_written_cpd, network.cpds.values()))
 
 
 def _written_cpd(cpd: CPD) -> str:
@@ -189,7 +193,9 @@ def _read_variable(place: _Place) -> Variable:
     for i, state in enumerate(states):
         where = f"{place.path}.states[{i}]"
         if not isinstance(state, str | int | float):
-            raise FormatError(f"{where}: expected a text, a number or a boolean, got {_kind(state)}")
+            raise FormatError(
+                f"{where}: expected a text, a number or a boolean, got {_kind(state)}"
+            )
         if isinstance(state, float) and not math.isfinite(state):
             raise FormatError(f"{where}: the number is too large for a label")
     return checked_variable(name, states, place.get("hidden", bool, False), place.path)

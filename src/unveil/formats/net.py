@@ -23,10 +23,10 @@ SPELLING = Spelling(
     names=re.compile(r"[A-Za-z_][A-Za-z0-9_]*"),
     # Printable ASCII without quotes and backslashes, which readers escape in different ways.
     labels=re.compile(r'(?! )(?:[ -~](?<!["\\]))+(?<! )'),
-    reserved=frozenset("net class node potential discrete continuous decision utility".split()),
+    reserved=frozenset({"net", "class", "node", "potential", "discrete", "continuous"}),
 )
 
-_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|%[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|%[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _ATTRIBUTE = re.compile(r'([\w.]+)\s*=\s*((?:[^;"{}]++|"(?:[^"\\]|\\.)*+")*+);?', re.DOTALL)
 _STATE = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s()",]+)', re.DOTALL)
 _NODE = re.compile(r"((?:(?:discrete|continuous|chance|decision|utility|function)\s+)*)node\b")
@@ -87,7 +87,8 @@ def _read_node(scanner: Scanner, draft: Draft, kinds: list[str], start: int) -> 
 def _read_potential(scanner: Scanner) -> tuple[list[str], str | None]:
     """The child and its parents, and the numbers if there are any."""
     scanner.expect("(", "after 'potential'")
-    names, bar = [], None
+    names: list[str] = []
+    bar = None
     while not scanner.has(")"):
         if scanner.has("|"):
             bar = len(names)
@@ -155,9 +156,7 @@ def _nested(rows: list[list[float]], shape: list[int]) -> str:
     """The rows as lists of lists, one level per parent."""
     items = [f"({' '.join(map(repr, row))})" for row in rows]
     for size in reversed(shape):
-        items = [
-            "(" + "\n   ".join(items[i : i + size]) + ")" for i in range(0, len(items), size)
-        ]
+        items = ["(" + "\n   ".join(items[i : i + size]) + ")" for i in range(0, len(items), size)]
     return items[0]
 
 

@@ -115,16 +115,17 @@ class Spelling:
         # A text that fits keeps its spelling the first time, so that only newcomers must move.
         taken = {text for text, is_plain in zip(texts, plain, strict=True) if is_plain}
         kept: set[str] = set()
+        numbers: dict[str, int] = {}
         spelled = []
         for text, is_plain in zip(texts, plain, strict=True):
             if is_plain and text not in kept:
                 kept.add(text)
                 spelled.append(text)
                 continue
-            stem = self._plain_stem(text, fits)
-            candidate, number = stem, 2
+            stem = candidate = self._plain_stem(text, fits)
             while candidate in taken:
-                candidate, number = f"{stem}_{number}", number + 1
+                numbers[stem] = numbers.get(stem, 1) + 1
+                candidate = f"{stem}_{numbers[stem]}"
             taken.add(candidate)
             spelled.append(candidate)
         return spelled
@@ -146,9 +147,9 @@ def checked_variable(name: str, states: Sequence[Label], hidden: bool, place: st
 
 
 def to_json(fields: Mapping[str, Any]) -> str:
-    """One line of ASCII JSON that no comment syntax trips over."""
+    """One line of ASCII JSON without slashes and equals signs, which other readers trip over."""
     try:
-        return json.dumps(fields, allow_nan=False).replace("/", "\\/")
+        return json.dumps(fields, allow_nan=False).replace("/", "\\/").replace("=", "\\u003d")
     except ValueError:
         raise FormatError(
             "a state label is an infinite or undefined number (inf or nan); files cannot hold "

@@ -7,15 +7,13 @@ the child and varies fastest, as in the competitions' definition.
 from __future__ import annotations
 
 import re
-from itertools import chain
 
 import numpy as np
 
-from unveil.errors import FormatError, SizeError
+from unveil.errors import FormatError
 from unveil.formats.draft import Draft
+from unveil.formats.spelling import checked_variable
 from unveil.model.network import Network
-from unveil.model.table_cpd import MAX_CELLS
-from unveil.table.variable import Variable
 
 __all__ = ["read_uai", "write_uai"]
 
@@ -33,11 +31,15 @@ def read_uai(text: str) -> Network:
         raise FormatError(f"expected 'BAYES' at the beginning, got {kind[:40]!r}")
     draft = Draft()
     n_variables = words.count("the number of variables")
-    for i in range(n_variables):
-        n_states = words.count(f"the number of states of variable {i}")
-        if not 1 <= n_states <= MAX_CELLS // 100:
-            raise SizeError(f"variable {i} is said to have {n_states:,} states")
-        draft.add_variable(str(i), (), Variable(f"x{i}", range(n_states)), f"variable {i}")
+    sizes = words.counts(n_variables, "the number of states of variable")
+    if sum(sizes) > words.left():
+        raise FormatError(
+            f"the variables are said to have {sum(sizes):,} states, but the file has only "
+            f"{words.left():,} more numbers"
+        )
+    for i, n_states in enumerate(sizes):
+        variable = checked_variable(f"x{i}", range(n_states), False, f"variable {i}")
+        draft.add_variable(str(i), (), variable, f"variable {i}")
     n_factors = words.count("the number of factors")
     if n_factors != n_variables:
         raise FormatError(
@@ -83,6 +85,9 @@ class _Words:
         if not (word.isascii() and word.isdigit() and len(word) < 19):
             raise FormatError(f"expected {what}, got {word[:40]!r}")
         return int(word)
+
+    def counts(self, n: int, what: str) -> list[int]:
+        return [self.count(f"{what} {i}") for i in range(n)]
 
     def numbers(self, n: int, what: str) -> list[float]:
         if n > self.left():

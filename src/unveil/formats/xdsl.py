@@ -60,7 +60,9 @@ def _add_variable(draft: Draft, node: Element) -> None:
             "'deterministic' nodes can be read. In GeNIe, change its type to General first."
         )
     labels = [state.attributes.get("id", "") for state in node.all("state")]
-    draft.add_variable(name, labels, SPELLING.variable(name, labels, _note(node), node.place), node.place)
+    draft.add_variable(
+        name, labels, SPELLING.variable(name, labels, _note(node), node.place), node.place
+    )
 
 
 def _add_table(draft: Draft, node: Element) -> None:
@@ -117,7 +119,11 @@ def write_xdsl(network: Network) -> str:
         lines.append(f"      <probabilities>{values}</probabilities>")
         lines += [*_property(own.note), "    </cpt>"]
     # The names that GeNIe shows; pyAgrum even uses them as the names of the variables.
-    lines += ["  </nodes>", "  <extensions>", f'    <genie version="1.0" app="unveil" name="{title}">']
+    lines += [
+        "  </nodes>",
+        "  <extensions>",
+        f'    <genie version="1.0" app="unveil" name="{title}">',
+    ]
     for name in network.dag.topological_order:
         own = written[name]
         shown = escape(name if WRITABLE.fullmatch(name) else own.name)

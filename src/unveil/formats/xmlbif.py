@@ -10,7 +10,7 @@ import numpy as np
 
 from unveil.errors import FormatError
 from unveil.formats.draft import Draft, numbers
-from unveil.formats.spelling import NOTE, Spelling
+from unveil.formats.spelling import Spelling
 from unveil.formats.xmltree import WRITABLE, Element, escape, parse
 from unveil.model.network import Network
 
@@ -18,6 +18,7 @@ __all__ = ["read_xmlbif", "write_xmlbif"]
 
 UNTITLED = "unknown"
 SPELLING = Spelling(WRITABLE, WRITABLE)
+_NOTE = "unveil ="  # pgmpy reads no property without exactly one equals sign
 
 
 def read_xmlbif(text: str) -> Network:
@@ -63,7 +64,7 @@ def _add_definition(draft: Draft, element: Element) -> None:
 
 def _note(element: Element) -> str:
     texts = (child.text for child in element.all("PROPERTY"))
-    return next((t.removeprefix(NOTE).strip() for t in texts if t.startswith(NOTE)), "")
+    return next((t.removeprefix(_NOTE).strip() for t in texts if t.startswith(_NOTE)), "")
 
 
 def write_xmlbif(network: Network) -> str:
@@ -86,4 +87,4 @@ def write_xmlbif(network: Network) -> str:
 
 
 def _property(note: str) -> list[str]:
-    return [f"  <PROPERTY>{NOTE} {escape(note)}</PROPERTY>"] if note else []
+    return [f"  <PROPERTY>{_NOTE} {escape(note)}</PROPERTY>"] if note else []

@@ -90,7 +90,9 @@ def parse(text: str) -> Element:
     except expat.ExpatError as error:
         why = expat.errors.messages[error.code]
         cut_off = " (is the file cut off?)" if error.code in (3, 5) else ""
-        raise FormatError(f"line {error.lineno}: this is not well-formed XML: {why}{cut_off}") from None
+        raise FormatError(
+            f"line {error.lineno}: this is not well-formed XML: {why}{cut_off}"
+        ) from None
     except UnicodeEncodeError:
         raise FormatError("the text has characters that XML cannot hold") from None
     return document.children[0]

@@ -77,8 +77,11 @@ def log_complexity(n: float, k: float) -> float:
     if n <= 0.0 or k <= 1.0:
         return 0.0
     a = k / n
-    c = 0.5 + 0.5 * math.sqrt(1.0 + 4.0 / a)
-    return n * (math.log(a) + (a + 2.0) * math.log(c) - 1.0 / c) - 0.5 * math.log(c + 2.0 / a)
+    # c = 1/2 + sqrt(1 + 4/a) / 2; written by way of c - 1, which stays exact when k is huge.
+    above_one = 2.0 / a / (1.0 + math.sqrt(1.0 + 4.0 / a))
+    c = 1.0 + above_one
+    inner = math.log(a) + (a + 2.0) * math.log1p(above_one) - 1.0 / c
+    return n * inner - 0.5 * math.log(c + 2.0 / a)
 
 
 @numba.njit(cache=True, nogil=True)

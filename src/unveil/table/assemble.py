@@ -83,6 +83,8 @@ def check_options(
     where = at(source) or "the table"
     asked = {"kinds": [] if isinstance(kinds, str) else list(kinds or ())}
     asked |= {"weights": [] if weights is None else [weights], "columns": list(columns or ())}
+    if columns is not None and len(set(columns)) != max(len(columns), 1):
+        raise DataError(f"{where}: columns must name each column once, got {list(columns)}")
     for option, wanted in asked.items():
         for name in wanted:
             if name not in names:

@@ -16,7 +16,7 @@ from unveil.errors import DataError
 from unveil.table.places import count
 from unveil.table.sniff import Layout, open_bytes
 
-__all__ = ["explain"]
+__all__ = ["explain", "open_quote"]
 
 
 def explain(path: Path, layout: Layout, error: Exception) -> DataError:
@@ -32,6 +32,25 @@ def explain(path: Path, layout: Layout, error: Exception) -> DataError:
     )
 
 
+def open_quote(path: Path, layout: Layout) -> DataError | None:
+    """The quote that opens and is never closed; `None` when all are."""
+    row = 0
+    with open_bytes(path) as stream:
+        text = io.TextIOWrapper(stream, encoding=layout.encoding, errors="replace", newline="")
+        try:
+            for line, _ in _records(text, layout, strict=True):
+                row += line > layout.skip_lines
+        except csv.Error as error:
+            if "unexpected end" not in str(error):
+                return None
+            return DataError(
+                f"{path}, row {row + 1}: a quote ({layout.quote}) opens and is never closed, so "
+                'the rest of the file would be one cell. Close it, or read with quote="" if quotes '
+                "mean nothing in this file."
+            )
+    return None
+
+
 def _wrong_encoding(path: Path, layout: Layout) -> DataError | None:
     """The first byte that is not in the encoding, with its place; `None` when all are."""
     with open_bytes(path) as stream:
@@ -41,9 +60,10 @@ def _wrong_encoding(path: Path, layout: Layout) -> DataError | None:
         return None
     except UnicodeDecodeError as error:
         start = error.start
-    before = codecs.decode(data[:start], layout.encoding, "replace")
+    # One character in place of the bad byte, so that its cell is there even when it is empty.
+    before = codecs.decode(data[:start], layout.encoding, "replace") + "x"
     records = list(_records(io.StringIO(before, newline=""), layout))
-    row = len(records) - (layout.skip_lines > 0)
+    row = sum(line > layout.skip_lines for line, _ in records)
     place = min(max(len(records[-1][1]) if records else 1, 1), len(layout.names)) - 1
     where = f"row {row}, column {layout.names[place]!r}" if row > 0 else "the header"
     try_this = "latin-1" if layout.encoding != "latin-1" else "utf-8"
@@ -59,9 +79,9 @@ def _ragged(path: Path, layout: Layout) -> DataError | None:
     expected = len(layout.names)
     with open_bytes(path) as stream:
         text = io.TextIOWrapper(stream, encoding=layout.encoding, errors="replace", newline="")
-        row = -int(layout.skip_lines > 0)
+        row = 0
         for line, record in _records(text, layout):
-            row += 1
+            row += line > layout.skip_lines
             if row > 0 and len(record) != expected:
                 start = layout.delimiter.join(record)[:60]
                 return DataError(
@@ -74,11 +94,11 @@ def _ragged(path: Path, layout: Layout) -> DataError | None:
     return None
 
 
-def _records(text: Any, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+def _records(text: Any, layout: Layout, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
     style: dict[str, Any] = (
         {"quotechar": layout.quote} if layout.quote else {"quoting": csv.QUOTE_NONE}
     )
-    reader = csv.reader(text, delimiter=layout.delimiter, **style)
+    reader = csv.reader(text, delimiter=layout.delimiter, strict=strict, **style)
     start = 1
     for record in reader:
         if record:

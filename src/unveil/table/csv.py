@@ -10,10 +10,12 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from unveil.errors import DataError
-from unveil.table.complain import explain
+from unveil.table.complain import explain, open_quote
 from unveil.table.sniff import Layout, open_bytes
 
 __all__ = ["parse_delimited", "read_delimited"]
+
+BLOCK_BYTES = 1 << 23
 
 
 def read_delimited(
@@ -35,6 +37,13 @@ def read_delimited(
             f"{', '.join(map(repr, layout.names[:8]))}). If the first line is data, read it with "
             "header=False."
         )
+    last = table.column(table.num_columns - 1)[-1].as_py()
+    if (
+        layout.quote
+        and ("\n" in last or "\r" in last)
+        and (never_closed := open_quote(path, layout))
+    ):
+        raise never_closed
     return {name: table.column(name) for name in table.column_names}
 
 
@@ -49,7 +58,7 @@ def parse_delimited(
             column_names=list(layout.names),
             skip_rows=layout.skip_lines,
             encoding=encoding,
-            block_size=1 << 23,
+            block_size=BLOCK_BYTES,
         ),
         parse_options=arrow_csv.ParseOptions(
             delimiter=layout.delimiter,

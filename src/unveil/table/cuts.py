@@ -51,7 +51,10 @@ def cut_kmeans(values: _Array, weights: _Array, n_states: int) -> list[float]:
 
 
 def cut_deviation(values: _Array, weights: _Array, n_states: int) -> list[float]:
-    """Cuts one standard deviation below and above the mean (thesis, section 6.6).
+    """Cuts one standard deviation below and above the mean of the column.
+
+    The thesis (section 6.6, Yeast) cuts so at the mean of each gene, which is a row of its table:
+    for that, lay the table on its side first.
 
     >>> cut_deviation(np.array([-1.0, 1.0]), np.ones(2), 3)
     [-1.0, 1.0]

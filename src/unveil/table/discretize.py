@@ -26,7 +26,8 @@ class Discretizer:
     are "< 3.5", "3.5 to 7.2" (3.5 in, 7.2 out) and ">= 7.2". Values outside the range seen fall
     into the outer states. Labels are rounded for reading, the cuts are exact. The method
     "deviation" cuts one standard deviation below and above the mean and calls the states "down",
-    "same" and "up" (thesis, section 6.6). A column with one value has one state.
+    "same" and "up" (as in section 6.6 of the thesis, but by column, not by row). A
+    column with one value has one state.
 
     >>> table = Table.from_frame({"x": [0.5, 1.0, 2.0, 9.5], "y": ["a", "b", "b", "a"]})
     >>> coarse = Discretizer.fit(table, method="equal_width", n_states=3)

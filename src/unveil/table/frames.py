@@ -43,6 +43,7 @@ def from_frame(
     cells = _columns(frame, names)
     if isinstance(missing, str):
         missing = (missing,)
+    columns = [columns] if isinstance(columns, str) else columns
     check_options(tuple(cells), "", kinds, weights, variables, columns)
     if columns is not None:
         keep = dict.fromkeys([*columns, *([weights] if weights else [])])
@@ -72,9 +73,10 @@ def _columns(frame: Any, names: Sequence[str] | None) -> dict[str, Any]:
     if isinstance(frame, pa.RecordBatch):
         frame = pa.table(frame)
     # Before narwhals looks: it refuses duplicate names without telling the positions.
-    listed = getattr(frame, "column_names", None) or getattr(frame, "columns", None)
-    if listed is not None and not callable(listed):
-        check_names([str(name) for name in listed], "")
+    if isinstance(frame, pa.Table):
+        check_names(frame.column_names, "")
+    elif nw.dependencies.is_pandas_like_dataframe(frame):
+        check_names([str(name) for name in frame.columns], "")
     try:
         wrapped = nw.from_native(frame)
     except TypeError:
@@ -134,7 +136,7 @@ def _cells(name: str, column: Any) -> Any:
         try:
             return _series(name, nw.from_native(column, series_only=True))
         except TypeError:
-            column = list(column)
+            return _foreign_cells(name, column)
     if isinstance(column, np.ndarray):
         if column.ndim != 1:
             raise DataError(
@@ -158,6 +160,14 @@ def _cells(name: str, column: Any) -> Any:
         return pa.array(column, from_pandas=True)
     except (pa.ArrowException, TypeError, OverflowError):
         return list(column)
+
+
+def _foreign_cells(name: str, column: Any) -> Any:
+    """A column of a class of its own: a pandas Categorical or array, a range, ..."""
+    try:
+        return pa.array(column, from_pandas=True)
+    except (pa.ArrowException, TypeError, OverflowError):
+        return _cells(name, list(column))
 
 
 def _numpy_cells(name: str, column: Any) -> Any:

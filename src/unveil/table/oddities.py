@@ -123,7 +123,7 @@ def _nearly_numbers(labels: list[Label], rows: npt.NDArray[np.intp]) -> list[str
 
 
 def _continuous(values: Column, rows: npt.NDArray[np.intp], top: float) -> list[str]:
-    found = []
+    found: list[str] = []
     n_rows = int(rows.sum())
     whole = bool((values == np.floor(values)).all())
     if len(values) == n_rows and whole and n_rows > MAX_INTEGER_STATES:
@@ -133,6 +133,8 @@ def _continuous(values: Column, rows: npt.NDArray[np.intp], top: float) -> list[
             found.append("whole numbers, different in every row, like an identifier")
     if len(values) <= MAX_INTEGER_STATES and n_rows > 5 * len(values):
         found.append(f'only {len(values)} distinct numbers; perhaps kinds="discrete" fits better')
+    if np.abs(values).max() > 2**53:
+        found.append("numbers beyond 2^53 are rounded; if they are codes, read them as text")
     if 0.3 < top <= NEARLY_CONSTANT and len(values) > 10:
         often = float(values[int(np.argmax(rows))])
         found.append(f"one number, {often:g}, fills {top:.0%} of the cells; is it a code?")

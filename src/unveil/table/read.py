@@ -84,7 +84,9 @@ def read_table(
     Variable('dose')
     """
     file = _checked_path(path)
-    options: dict[str, Any] = {"kinds": kinds, "missing": missing, "weights": weights}
+    columns = [columns] if isinstance(columns, str) else columns
+    options: dict[str, Any] = {"kinds": kinds, "weights": weights}
+    options |= {"missing": (missing,) if isinstance(missing, str) else missing}
     options |= {"source": str(file)}
     head = read_head(file)
     if head.startswith((b"PAR1", b"ARROW1", b"FEA1")):

@@ -17,7 +17,7 @@ from unveil.errors import DataError
 from unveil.table.assemble import check_names
 from unveil.table.places import tell
 
-__all__ = ["Layout", "open_bytes", "read_head", "sniff", "text_encoding"]
+__all__ = ["DELIMITERS", "Layout", "open_bytes", "read_head", "sniff", "text_encoding"]
 
 HEAD_BYTES = 1 << 18
 DELIMITERS = (",", ";", "\t", "|")
@@ -96,20 +96,49 @@ def sniff(
     encoding: str | None = None,
 ) -> Layout:
     """The layout of a delimited text file, from its first bytes."""
+    if len(quote) > 1 or (delimiter is not None and len(delimiter) != 1):
+        raise DataError(
+            f"delimiter and quote must be single characters, got {delimiter!r} and {quote!r}"
+        )
     encoding = text_encoding(head, path, encoding)
     text = codecs.getincrementaldecoder(encoding)("replace").decode(head)
     if not text.strip():
         raise DataError(f"{path}: the file is empty; expected a header line and rows of data")
+    before, told = _preamble(path, text)
+    text = "".join(text.splitlines(keepends=True)[before:])
     whole = len(head) < HEAD_BYTES
+    delimiter = delimiter or told
     if delimiter is None:
         delimiter = max(DELIMITERS, key=lambda mark: _fit(_records(text, mark, quote, whole)[0]))
     records, lines = _records(text, delimiter, quote, whole)
+    skip, rows = before + lines[0], tuple(map(tuple, records))
     if not header:
         names = tuple(f"x{i + 1}" for i in range(len(records[0])))
-        return Layout(encoding, delimiter, quote, names, lines[0] - 1, tuple(map(tuple, records)))
+        return Layout(encoding, delimiter, quote, names, skip - 1, rows)
     names = _names(path, records)
-    _doubt_header(path, names)
-    return Layout(encoding, delimiter, quote, names, lines[0], tuple(map(tuple, records[1:])))
+    _doubt_header(path, names, head, encoding)
+    return Layout(encoding, delimiter, quote, names, skip, rows[1:])
+
+
+def _preamble(path: Path, text: str) -> tuple[int, str | None]:
+    """How many lines come before the table, and the delimiter if Excel's `sep=;` tells it.
+
+    Lines that start with `#` are comments when they have not the width of what follows.
+    """
+    lines = text.splitlines()[:100]
+    told = re.fullmatch(r"sep=(.)", lines[0])
+    if told:
+        return 1, told.group(1)
+    n = 0
+    while n < len(lines) and lines[n].startswith("#"):
+        n += 1
+    if n == 0 or n == len(lines):
+        return 0, None
+    widths = [(lines[n - 1].count(mark), lines[n].count(mark)) for mark in DELIMITERS]
+    if not any(there for _, there in widths) or any(a == b > 0 for a, b in widths):
+        return n - 1, None  # the last of these lines is the header itself
+    tell(f"{path}: the first {n} lines start with '#' and were skipped as comments")
+    return n, None
 
 
 def _records(
@@ -167,7 +196,17 @@ def _names(path: Path, records: list[list[str]]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _doubt_header(path: Path, names: tuple[str, ...]) -> None:
+def _doubt_header(path: Path, names: tuple[str, ...], head: bytes, encoding: str) -> None:
+    """Refuse names with bytes of another encoding; warn of names that look like data."""
+    if any("\ufffd" in name for name in names):
+        try:
+            head.decode(encoding)
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{path}, the header: byte 0x{head[error.start]:02x} (byte {error.start + 1} of "
+                f"the file) is not {encoding} text. Read the file with its own encoding, often "
+                'encoding="latin-1" or encoding="cp1252".'
+            ) from error
     number = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
     if all(number.fullmatch(name) for name in names):
         tell(

@@ -88,7 +88,10 @@ def infer_objects(
     """
     seen: dict[Any, int] = {}
     codes = np.fromiter(
-        (seen.setdefault((type(x).__name__, x), len(seen)) for x in map(_hashable, values)),
+        (
+            seen.setdefault((type(x).__name__, _one_cell(x, row, name, source)), len(seen))
+            for row, x in enumerate(values, start=1)
+        ),
         np.int64,
         len(values),
     )
@@ -120,11 +123,11 @@ def infer_objects(
     return code_labels(name, codes, labels, sorted_labels(present))
 
 
-def _hashable(value: Any) -> Any:
-    """The value, or its text when it cannot be a key (a list, say, which is refused later)."""
+def _one_cell(value: Any, row: int, name: str, source: str) -> Any:
+    """The value, `None` for the missing marks of pandas; a cell that holds many is refused."""
     if type(value).__hash__ is None:
         raise DataError(
-            f"a cell holds {value!r} ({type(value).__name__}); a cell must be one label or number"
+            f"{at(source, row, name)}: the cell holds {value!r}; a cell must be one label or number"
         )
     return None if type(value).__name__ in ("NAType", "NaTType") else value
 

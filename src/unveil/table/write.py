@@ -26,6 +26,7 @@ from unveil.files import atomic_write
 from unveil.table.core import Table
 from unveil.table.export import named_weights, to_arrow
 from unveil.table.places import at, tell
+from unveil.table.sniff import DELIMITERS
 from unveil.table.variable import Variable, label_text
 
 __all__ = ["write_table"]
@@ -130,7 +131,8 @@ def _as_list(lines: Any) -> Any:
 
 
 def _quoted(text: str, delimiter: str) -> str:
-    special = any(mark in text for mark in (delimiter, '"', "\n", "\r"))
+    # Every delimiter that a reader may look for, so that none finds the wrong one.
+    special = any(mark in text for mark in (delimiter, *DELIMITERS, '"', "\n", "\r"))
     return '"' + text.replace('"', '""') + '"' if special or text != text.strip() else text
 
 

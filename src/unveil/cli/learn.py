@@ -1,0 +1,255 @@
+"""`unveil learn`: a network from a complete table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from unveil.cli.live import live_progress
+from unveil.cli.options import (
+    Continuous,
+    Delimiter,
+    Discrete,
+    Encoding,
+    Header,
+    Missing,
+    Seed,
+    TableFile,
+    Text,
+    Weights,
+    reading,
+)
+from unveil.cli.screen import note, say, show_table
+from unveil.errors import DataError
+
+if TYPE_CHECKING:
+    from unveil.evaluate import ArcConfidence, ArcWorth
+    from unveil.search import Constraints, Learned
+    from unveil.table import Table
+
+__all__ = ["learn"]
+
+Arc = Annotated[list[str] | None, typer.Option(help="An arc as 'A -> B'; repeatable.")]
+
+
+def learn(
+    data: TableFile,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write the network (.json, .bif, ...).")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Where to draw the network (.png, .svg, .pdf).")
+    ] = None,
+    page: Annotated[Path | None, typer.Option(help="Where to write a page about it (.html).")] = None,
+    score: Annotated[
+        str, typer.Option(help="bdeu, bic, mdl, aic, k2, fnml, qnml or likelihood.")
+    ] = "bdeu",
+    ess: Annotated[float, typer.Option(help="Equivalent sample size of bdeu.")] = 1.0,
+    search: Annotated[
+        str,
+        typer.Option(
+            help="combined, hill-climbing, tabu, equivalence, exact, chow-liu or annealing."
+        ),
+    ] = "combined",
+    max_parents: Annotated[
+        int | None, typer.Option(help="At most so many parents for any variable.")
+    ] = None,
+    require: Arc = None,
+    forbid: Arc = None,
+    tier: Annotated[
+        list[str] | None,
+        typer.Option(help="Variables of one point in time, 'A,B,C'; repeat in order of time."),
+    ] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeatable.")] = None,
+    discretize: Annotated[
+        str | None,
+        typer.Option(help="Make continuous columns discrete: width, frequency, kmeans, deviation."),
+    ] = None,
+    states: Annotated[int, typer.Option(help="How many states a discretised column gets.")] = 3,
+    bootstrap: Annotated[
+        int, typer.Option(help="Learn from so many resampled tables to see how sure each arc is.")
+    ] = 0,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Stop after so many seconds with the best so far.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
+    seed: Seed = None,
+    delimiter: Delimiter = None,
+    missing: Missing = None,
+    weights: Weights = None,
+    encoding: Encoding = None,
+    header: Header = True,
+    discrete: Discrete = None,
+    continuous: Continuous = None,
+    text: Text = None,
+) -> None:
+    """Learn the structure and parameters of a Bayesian network from a complete table."""
+    from unveil.evaluate import arc_worth
+    from unveil.search import learn as learn_network
+    from unveil.table import Table
+
+    options = reading(delimiter, missing, weights, encoding, header, discrete, continuous, text)
+    table = _prepared(Table.read(data, **options), drop, discretize, states)
+    settings: dict[str, Any] = {
+        "score": _score(score, ess),
+        "search": search,
+        "constraints": _constraints(max_parents, require, forbid, tier),
+        "seed": seed,
+        "n_jobs": jobs,
+    }
+    with live_progress("nats") as listener:
+        learned = learn_network(table, progress=listener, time_limit=time_limit, **settings)
+    arcs = arc_worth(learned.scores, learned.dag)
+    sure = _confidence(table, settings, bootstrap) if bootstrap else None
+    _summary(str(data), table, learned, arcs, sure)
+    if output is not None:
+        learned.network.save(output)
+        say(f"network written to {output}")
+    _pictures(learned, arcs, sure, data, table, picture, page)
+
+
+def _prepared(table: Table, drop: list[str] | None, method: str | None, states: int) -> Table:
+    """The table without what cannot be learned from, with continuous columns made discrete."""
+    from unveil.table import Discretizer
+
+    if drop:
+        table = table.without(drop)
+    continuous = [v.name for v in table.variables if not v.is_discrete]
+    if continuous and method is None:
+        raise DataError(
+            f"{len(continuous)} columns are continuous ({', '.join(continuous[:6])}"
+            f"{', ...' if len(continuous) > 6 else ''}). Make them discrete with --discretize "
+            "frequency (or width, kmeans, deviation), read them as they are with --discrete NAME, "
+            "or leave them out with --drop NAME."
+        )
+    if continuous:
+        names = {"width": "equal_width", "frequency": "equal_frequency"}
+        method = names.get(str(method), str(method))
+        table = Discretizer.fit(table, continuous, method=method, n_states=states).apply(table)
+    for variable in table.variables:
+        if variable.n_states > max(50, table.n_rows // 2) and table.n_rows > 50:
+            note(
+                f"column {variable.name!r} has {variable.n_states:,} states in {table.n_rows:,} "
+                f"rows; it looks like an identifier (leave it out with --drop {variable.name})"
+            )
+    return table
+
+
+def _score(name: str, ess: float) -> Any:
+    from unveil.score import SCORES, BDeu
+
+    if name not in SCORES:
+        raise DataError(f"there is no score {name!r}; choose one of {', '.join(SCORES)}")
+    return BDeu(ess) if name == "bdeu" else SCORES[name]()
+
+
+def _constraints(
+    max_parents: int | None,
+    require: list[str] | None,
+    forbid: list[str] | None,
+    tiers: list[str] | None,
+) -> Constraints:
+    from unveil.search import Constraints
+
+    return Constraints(
+        required=[_arc(word) for word in require or ()],
+        forbidden=[_arc(word) for word in forbid or ()],
+        tiers=[[name.strip() for name in tier.split(",")] for tier in tiers or ()],
+        max_parents=max_parents,
+    )
+
+
+def _arc(words: str) -> tuple[str, str]:
+    parent, arrow, child = words.partition("->")
+    if not arrow or not parent.strip() or not child.strip():
+        raise DataError(f"an arc is written as 'A -> B', not {words!r}")
+    return parent.strip(), child.strip()
+
+
+def _confidence(table: Table, settings: dict[str, Any], n_samples: int) -> ArcConfidence:
+    from unveil.evaluate import bootstrap_arcs
+    from unveil.search import learn as learn_network
+
+    with live_progress() as listener:
+        return bootstrap_arcs(
+            table, lambda rows: learn_network(rows, **settings).dag, n_samples,
+            settings["seed"], listener,
+        )  # fmt: skip
+
+
+def _summary(
+    name: str,
+    table: Table,
+    learned: Learned,
+    arcs: tuple[ArcWorth, ...],
+    sure: ArcConfidence | None,
+) -> None:
+    import math
+
+    from unveil.evaluate import log_loss
+
+    result = learned.search
+    say(f"{name}: {table.n_rows:,} rows, {table.n_columns} columns")
+    say(f"{learned.network!r}")
+    say(
+        f"{result.search}, {result.score_name} score {result.score:,.2f} nats "
+        f"({result.score / math.log(2) / table.total_weight:.4f} bits per row), "
+        f"{result.elapsed:.2f} s, {result.stopped}"
+    )
+    say(f"log-loss on these rows: {log_loss(learned.network, table)}")
+    say()
+    head = ["arc", "worth"] + (["joined in", "this way"] if sure else [])
+    rows = []
+    for arc in arcs:
+        row = [f"{arc.parent} -> {arc.child}", arc.words]
+        if sure:
+            row += [f"{sure.of(arc.parent, arc.child):.0%}",
+                    f"{sure.direction(arc.parent, arc.child):.0%}"]  # fmt: skip
+        rows.append(row)
+    if rows:
+        show_table(head, rows)
+    else:
+        say("no arc is worth its parameters: the columns look independent of each other")
+
+
+def _pictures(
+    learned: Learned,
+    arcs: tuple[ArcWorth, ...],
+    sure: ArcConfidence | None,
+    data: Path,
+    table: Table,
+    picture: Path | None,
+    page: Path | None,
+) -> None:
+    from unveil.table import describe
+
+    if picture is not None:
+        from unveil.report import draw
+
+        most = max((arc.loss for arc in arcs), default=1.0)
+        strength = {(a.parent, a.child): max(a.loss, 0.0) / most for a in arcs}
+        draw(learned.network, picture, strength=strength, title=data.name)
+        say(f"picture drawn to {picture}")
+    if page is not None:
+        from unveil.report import LearnedArc, learn_page
+
+        result = learned.search
+        learn_page(
+            learned.network,
+            table_name=data.name,
+            n_rows=table.n_rows,
+            score_name=result.score_name,
+            score=result.score,
+            seconds=result.elapsed,
+            search_name=result.search,
+            arcs=[
+                LearnedArc(
+                    a.parent, a.child, a.loss, a.words, sure.of(a.parent, a.child) if sure else None
+                )
+                for a in arcs
+            ],
+            notes=describe(table).sentences,
+        ).write(page)
+        say(f"page written to {page}")

@@ -1,0 +1,72 @@
+"""Smooth arcs: cubic Bezier curves from the foot of a parent, past other boxes, to its child."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["Point", "arc_curve", "arrowhead", "middle"]
+
+Point = tuple[float, float]
+
+SWAY = 7.0
+"""How far an arc may drift from its place while it passes between two boxes of a layer."""
+
+
+def arc_curve(
+    start: Point, end: Point, passes: Sequence[tuple[float, float, float]] = ()
+) -> tuple[Point, ...]:
+    """The control points of an arc: first point, then three for every cubic piece.
+
+    `passes` are `(x, top, bottom)`: the bands of the layers that a long arc crosses, with the place
+    kept free for it. Down the page, x is a monotone piecewise cubic of y (slopes by the harmonic
+    mean, Fritsch and Butland 1984), so an arc never swings out and never turns back.
+
+    >>> arc_curve((0, 0), (0, 30))
+    ((0, 0), (0.0, 10.0), (0.0, 20.0), (0, 30))
+    """
+    centres = [start, *((x, (top + bottom) / 2) for x, top, bottom in passes), end]
+    secants = [
+        (x1 - x0) / (y1 - y0) for (x0, y0), (x1, y1) in zip(centres, centres[1:], strict=False)
+    ]
+    knots = [(start, secants[0] * 0.6)]
+    for (x, top, bottom), before, after in zip(passes, secants, secants[1:], strict=False):
+        half = (bottom - top) / 2
+        slope = max(-SWAY / half, min(SWAY / half, _gentle(before, after)))
+        knots += [((x - slope * half, top), slope), ((x + slope * half, bottom), slope)]
+    knots.append((end, secants[-1] * 0.6))
+    points: list[Point] = [start]
+    for ((x0, y0), slope0), ((x1, y1), slope1) in zip(knots, knots[1:], strict=False):
+        third = (y1 - y0) / 3
+        points += [(x0 + slope0 * third, y0 + third), (x1 - slope1 * third, y1 - third), (x1, y1)]
+    return tuple(points)
+
+
+def arrowhead(
+    points: Sequence[Point], length: float, width: float
+) -> tuple[tuple[Point, ...], tuple[Point, Point, Point]]:
+    """The curve cut short, and the triangle that ends it: tip first, then its two corners.
+
+    The last control point moves back along with the end, so the line meets the head straight.
+    """
+    (bx, by), (tx, ty) = points[-2], points[-1]
+    size = ((tx - bx) ** 2 + (ty - by) ** 2) ** 0.5 or 1.0
+    dx, dy = (tx - bx) / size, (ty - by) / size
+    back = (tx - dx * length, ty - dy * length)
+    side = (-dy * width / 2, dx * width / 2)
+    shaft = (*points[:-2], (bx - dx * length / 2, by - dy * length / 2), back)
+    corners = (back[0] + side[0], back[1] + side[1]), (back[0] - side[0], back[1] - side[1])
+    return shaft, ((tx, ty), *corners)
+
+
+def middle(points: Sequence[Point]) -> Point:
+    """The point halfway along the pieces of a curve, where a label can stand."""
+    piece = (len(points) - 1) // 3 // 2 * 3
+    if (len(points) - 1) // 3 % 2 == 0:
+        return points[piece]
+    a, b, c, d = points[piece : piece + 4]
+    return ((a[0] + 3 * b[0] + 3 * c[0] + d[0]) / 8, (a[1] + 3 * b[1] + 3 * c[1] + d[1]) / 8)
+
+
+def _gentle(before: float, after: float) -> float:
+    """A slope that keeps the curve monotone: none at a turn, else the harmonic mean."""
+    return 0.0 if before * after <= 0 else 2 * before * after / (before + after)

@@ -1,0 +1,36 @@
+"""Searches over structures: all see the data only through `FamilyScores`.
+
+- `learn.py`: `learn`, from a table to a fitted network in one call
+- `combined.py`: the default, equivalence search and tabu climbing in turns
+- `hill_climbing.py`: add, delete, reverse; tabu list and random restarts (Algorithms 1 and 2)
+- `equivalence_search.py`: greedy search over classes of equivalent graphs
+- `exact.py`: the best graph of all, for up to about 25 variables
+- `chow_liu.py`: the best forest
+- `annealing.py`: simulated annealing
+- `constraints.py`: what a search may not do
+- `graph_state.py`: the mutable graph that searches work on
+"""
+
+from unveil.search.annealing import simulated_annealing
+from unveil.search.chow_liu import chow_liu
+from unveil.search.combined import combined_search
+from unveil.search.constraints import Constraints
+from unveil.search.equivalence_search import equivalence_search
+from unveil.search.exact import exact_search
+from unveil.search.hill_climbing import hill_climbing
+from unveil.search.learn import SEARCHES, Learned, learn
+from unveil.search.result import SearchResult
+
+__all__ = [
+    "SEARCHES",
+    "Constraints",
+    "Learned",
+    "SearchResult",
+    "chow_liu",
+    "combined_search",
+    "equivalence_search",
+    "exact_search",
+    "hill_climbing",
+    "learn",
+    "simulated_annealing",
+]

@@ -1,0 +1,333 @@
+"""The best graph of all, by dynamic programming over sets of variables.
+
+Silander and Myllymaki (2006): every acyclic graph over a set W has a variable without children
+there, which has the best parents it can find among the others,
+
+    best(W) = max over c in W of best(W - c) + max over U in W - c of s(c, U).
+
+All 2^n sets are looked at, in memory that is known beforehand.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.errors import ModelError, SizeError
+from unveil.graph.dag import DAG
+from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, LIKELIHOOD, DataTerm
+from unveil.kernels.subsets import (
+    best_networks,
+    best_over_subsets,
+    family_terms,
+    fold_rows,
+    set_terms,
+    squeeze,
+    widen,
+)
+from unveil.progress import Listener, Step, Ticker
+from unveil.score.families import Family, FamilyScores
+from unveil.search.constraints import Constraints, Rules
+from unveil.search.graph_state import dag_from
+from unveil.search.hill_climbing import hill_climbing
+from unveil.search.result import SearchResult
+from unveil.statistics import MemoryStatistics
+
+__all__ = ["exact_search", "memory_forecast"]
+
+PHASE = "exact search"
+FREE_VARIABLES = 12
+"""One task goes through the subsets of so many variables: milliseconds, so that stopping is quick."""
+BLOCK = 1 << 18
+
+Numbers = npt.NDArray[np.float64]
+
+
+def exact_search(
+    scores: FamilyScores,
+    start: DAG | None = None,
+    constraints: Constraints | None = None,
+    memory_limit: int | None = None,
+    progress: Listener | None = None,
+    time_limit: float | None = None,
+) -> SearchResult:
+    """A graph that no other graph beats, for up to about 25 variables.
+
+    Time and memory double with every variable: 8 (n / 2 + 2) 2^n bytes, 3.9 GB for 25 variables.
+    When that is more than `memory_limit` bytes (by default half of what the machine has free), it
+    is refused before it starts. A limit on the number of parents (`Constraints.max_parents`) makes
+    the scoring much faster but needs the same memory. For more variables take equivalence search,
+    which usually finds the same graph in a moment.
+
+    Dynamic programming has no best so far. So tabu climbing goes first; if the work is cut short,
+    its graph is returned, and `stopped` says why. `start` is where it climbs from, and where the
+    families that `Constraints.changeable` leaves alone have their parents from.
+
+    >>> from unveil import datasets
+    >>> from unveil.score import BDeu
+    >>> best = exact_search(FamilyScores(datasets.table("college_plans"), BDeu(5)))
+    >>> round(best.score, 2), best.stopped
+    (-45652.73, 'converged')
+    """
+    rules = (constraints or Constraints()).rules(scores.names, start)
+    _check_memory(scores, rules, memory_limit)
+    ticker = Ticker(progress, time_limit)
+    climbed = hill_climbing(scores, start, constraints, tabu=20, progress=progress, time_limit=time_limit)
+    trace = [*climbed.trace]
+    parents, score, stopped = None, climbed.score, climbed.stopped
+    if climbed.stopped == "converged":
+        parents = _Programme(scores, rules, ticker, climbed.score).run()
+        stopped = ticker.reason or "converged"
+    if parents is not None:
+        families = [(y, tuple(np.flatnonzero(row).tolist())) for y, row in enumerate(parents)]
+        score = float(scores.many(families).sum())
+        change = score - climbed.score
+        trace.append(Step(PHASE, 1, score, change, elapsed=ticker.elapsed))
+    return SearchResult(
+        dag=climbed.dag if parents is None else dag_from(parents, scores.names),
+        score=score,
+        score_name=scores.score.name,
+        search=PHASE,
+        trace=tuple(trace),
+        stopped=stopped,
+        seed=None,
+        elapsed=ticker.elapsed,
+        n_scored=scores.n_scored,
+    )
+
+
+def memory_forecast(n_variables: int) -> int:
+    """The bytes that exact search needs for so many variables, besides the rows.
+
+    One number per child and set of possible parents, and two per set of variables.
+
+    >>> memory_forecast(25)
+    3892314112
+    """
+    return 8 * (n_variables * 2**n_variables // 2 + 2 * 2**n_variables)
+
+
+def _check_memory(scores: FamilyScores, rules: Rules, limit: int | None) -> None:
+    n = scores.n_variables
+    needed = memory_forecast(n)
+    if limit is None:
+        limit = _available_memory() // 2
+    if needed > limit:
+        fits = next(m for m in range(n, -1, -1) if memory_forecast(m) <= limit or m == 0)
+        raise SizeError(
+            f"exact search over {n} variables would need {_bytes(needed)}, more than the limit of "
+            f"{_bytes(limit)} (by default half of the free memory). Within the limit are {fits} "
+            "variables: leave some out, raise memory_limit, or take equivalence search, which has "
+            "no such limit. Limiting the number of parents saves time but not memory."
+        )
+
+
+def _available_memory() -> int:
+    """What the machine has free, in bytes; 4 GiB where it does not tell."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            return next(int(x.split()[1]) << 10 for x in lines if x.startswith("MemAvailable"))
+    except (OSError, StopIteration):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 4 << 30
+
+
+def _bytes(number: int) -> str:
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if number >= size:
+            return f"{number / size:,.1f} {unit}"
+    return f"{number} bytes"
+
+
+class _Programme:
+    """The dynamic programme, step by step; each step stops when the ticker says so."""
+
+    def __init__(self, scores: FamilyScores, rules: Rules, ticker: Ticker, best: float) -> None:
+        self.scores, self.rules, self.ticker = scores, rules, ticker
+        self.best_so_far = best
+        self.n = scores.n_variables
+        self.n_ticks = 0
+
+    def run(self) -> npt.NDArray[np.uint8] | None:
+        """The matrix of parents of a best graph; `None` if stopped before it was found."""
+        families = np.empty((self.n, 1 << self.n - 1))
+        with ThreadPoolExecutor(self.scores._n_jobs) as pool:
+            if not self._score_families(families, pool):
+                return None
+            tasks = [pool.submit(best_over_subsets, row) for row in families]
+            if not self._finish(tasks, "best parents"):
+                return None
+        best = np.zeros(1 << self.n)
+        for block in range(1, best.size, BLOCK):
+            best_networks(families, block, min(block + BLOCK, best.size), best)
+            if not self._tick("best networks"):
+                return None
+        return self._reconstruct(families, best)
+
+    # Scores of all families --------------------------------------------------------------------
+
+    def _score_families(self, families: Numbers, pool: ThreadPoolExecutor) -> bool:
+        term = self.scores._compiled_term()
+        if term is None:
+            return self._by_the_book(families)
+        if not self._by_sets(families, term, pool):
+            return False
+        if self.scores.structure_prior is not None:
+            return self._add_prior(families)
+        return True
+
+    def _by_sets(self, families: Numbers, term: DataTerm, pool: ThreadPoolExecutor) -> bool:
+        """Scores as differences of terms of sets, for scores with a compiled data term."""
+        statistics = self.scores.statistics
+        assert isinstance(statistics, MemoryStatistics)
+        codes, weights, cards, *_ = statistics.rows
+        first, weights = fold_rows(codes, weights if weights.size else np.ones(codes.shape[1]), cards)
+        codes = np.ascontiguousarray(codes[:, first])
+        most = min(self.n - 1, int(self.rules.max_parents.max()))
+
+        def terms(most: int, term: DataTerm, r: float) -> Numbers | None:
+            out = np.zeros(1 << self.n)
+            head = max(0, self.n - FREE_VARIABLES)
+            tasks = [
+                pool.submit(set_terms, codes, weights, cards, prefix, head, most, term, r, out)
+                for prefix in range(1 << head)
+                if prefix.bit_count() <= most
+            ]
+            return out if self._finish(tasks, "scores of families") else None
+
+        joint = terms(most + 1, _joint_term(term), 0.0)
+        for r in sorted(set(cards.tolist())):
+            if joint is None:
+                return False
+            same = term.mode == LIKELIHOOD or term.spread
+            rows = joint if same else terms(most, _row_term(term, r), float(r))
+            if rows is None:
+                return False
+            tasks = [
+                pool.submit(self._fill, child, joint, rows, families[child])
+                for child in range(self.n)
+                if cards[child] == r
+            ]
+            if not self._finish(tasks, "scores of families"):
+                return False
+        self.scores.n_scored += families.size
+        return True
+
+    def _fill(self, child: int, joint: Numbers, rows: Numbers, out: Numbers) -> None:
+        kinds, strides, penalty = self._penalties(child)
+        allowed, required = (_as_set(m[child]) for m in (self.rules.allowed, self.rules.required))
+        most = int(self.rules.max_parents[child])
+        family_terms(child, joint, rows, kinds, strides, penalty, allowed, required, most, out)
+
+    def _penalties(self, child: int) -> tuple[Any, Any, Numbers]:
+        """The penalty for every number of parents of each kind; kinds are numbers of states."""
+        cards = self.scores._cards
+        states = np.unique(cards)
+        kinds = np.array([_as_set(cards == s) for s in states], np.int64)
+        shape = [int((cards == s).sum()) + 1 for s in states]
+        strides = np.array([int(np.prod(shape[k + 1 :])) for k in range(len(shape))], np.int64)
+        numbers = np.indices(shape).reshape(len(shape), -1).astype(np.float64)
+        q = np.prod(states[:, None] ** numbers, axis=0)
+        penalty = self.scores.score.penalty(
+            q, np.full_like(q, cards[child]), numbers.sum(axis=0), self.scores.sample
+        )
+        return kinds, strides, np.broadcast_to(np.asarray(penalty, np.float64), q.shape).copy()
+
+    def _add_prior(self, families: Numbers) -> bool:
+        for child in range(self.n):
+            row = families[child]
+            for squeezed in np.flatnonzero(row > -np.inf).tolist():
+                row[squeezed] += self.scores._prior(child, _members(widen(squeezed, child)))
+            if not self._tick("structure prior"):
+                return False
+        return True
+
+    def _by_the_book(self, families: Numbers) -> bool:
+        """Scores one family at a time, for scores and engines without kernels."""
+        families[:] = -np.inf
+        for child in range(self.n):
+            permitted = self._permitted(child)
+            while batch := list(itertools.islice(permitted, 1000)):
+                at = [squeeze(sum(1 << p for p in parents), child) for _, parents in batch]
+                families[child, at] = self.scores._compute(batch)
+                if not self._tick("scores of families"):
+                    return False
+        return True
+
+    def _permitted(self, child: int) -> Iterator[Family]:
+        must = np.flatnonzero(self.rules.required[child]).tolist()
+        may = np.flatnonzero(self.rules.allowed[child] & ~self.rules.required[child]).tolist()
+        for size in range(min(len(may), int(self.rules.max_parents[child]) - len(must)) + 1):
+            for more in itertools.combinations(may, size):
+                yield child, tuple(sorted((*must, *more)))
+
+    # The way back ------------------------------------------------------------------------------
+
+    def _reconstruct(self, families: Numbers, best: Numbers) -> npt.NDArray[np.uint8]:
+        """Read the graph off the tables: the last variable, its parents, the one before it, ..."""
+        if best[-1] == -np.inf:
+            raise ModelError("every graph has score -inf: the structure prior rules out all graphs")
+        parents = np.zeros((self.n, self.n), np.uint8)
+        left = best.size - 1
+        while left:
+            ends = {c: left ^ (1 << c) for c in _members(left)}
+            value = {c: best[rest] + families[c, squeeze(rest, c)] for c, rest in ends.items()}
+            child = max(value, key=value.__getitem__)
+            parents[child, _members(self._smallest(families[child], child, ends[child]))] = 1
+            left = ends[child]
+        return parents
+
+    @staticmethod
+    def _smallest(row: Numbers, child: int, candidates: int) -> int:
+        """The smallest set of parents among the candidates that is as good as the best one."""
+        # A set whose value is not its own has a subset of the same value: drop until there is none.
+        chosen = squeeze(candidates, child)
+        while True:
+            smaller = [chosen ^ (1 << b) for b in _members(chosen)]
+            chosen, before = next((s for s in smaller if row[s] == row[chosen]), chosen), chosen
+            if chosen == before:
+                return widen(chosen, child)
+
+    # Progress ----------------------------------------------------------------------------------
+
+    def _finish(self, tasks: list[Future[None]], detail: str) -> bool:
+        """Wait for the tasks; when the work should stop, drop those not begun."""
+        for done, task in enumerate(as_completed(tasks), start=1):
+            if not task.cancelled():
+                task.result()
+            if not self._tick(f"{detail}: {done / len(tasks):.0%}"):
+                for other in tasks:
+                    other.cancel()
+                return False
+        return True
+
+    def _tick(self, detail: str) -> bool:
+        self.n_ticks += 1
+        return self.ticker.offer(PHASE, self.n_ticks, self.best_so_far, detail=detail)
+
+
+def _joint_term(term: DataTerm) -> DataTerm:
+    """A(W): the part of the data term that sums over the cells of the family."""
+    return DataTerm(LIKELIHOOD, 0.0, False) if term.mode == FACTORISED_NML else term
+
+
+def _row_term(term: DataTerm, r: int) -> DataTerm:
+    """B(U) for a child with r states: the part that sums over the cells of the parents."""
+    return DataTerm(DIRICHLET, term.alpha * r, False) if term.mode == DIRICHLET else term
+
+
+def _as_set(mask: npt.NDArray[Any]) -> int:
+    return sum(1 << int(v) for v in np.flatnonzero(mask))
+
+
+def _members(subset: int) -> list[int]:
+    return [v for v in range(int(subset).bit_length()) if subset >> v & 1]

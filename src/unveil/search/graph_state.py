@@ -1,0 +1,98 @@
+"""The mutable twin of a DAG that searches work on: arcs, who reaches whom, gains of all moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.graph.dag import DAG
+from unveil.kernels.moves import ADD, DELETE, NOTHING, best_move, link, recompute_reach
+from unveil.score.families import FamilyScores
+from unveil.search.constraints import Rules
+
+__all__ = ["GraphState", "Move"]
+
+Move = tuple[int, int, int]
+"""A kind (ADD, DELETE, REVERSE) and the arc's parent and child."""
+
+NO_TABU = np.zeros(0, np.int64)
+
+
+class GraphState:
+    """A graph under search: apply moves, and know the best next one at any time.
+
+    `toggles[y, x]` is what the family of y gains when x is added to or dropped from its parents;
+    a move changes one or two families, and only their rows are computed anew.
+    """
+
+    def __init__(self, scores: FamilyScores, rules: Rules, start: DAG | None = None) -> None:
+        n = scores.n_variables
+        self.scores, self.rules = scores, rules
+        self.parents = np.zeros((n, n), np.uint8)
+        self.codes = _arc_codes(n)
+        if start is not None:
+            place = {name: i for i, name in enumerate(scores.names)}
+            for parent, child in start.arcs:
+                self.parents[place[child], place[parent]] = 1
+        self.parents |= rules.required.astype(np.uint8)
+        rules.check(self.parents, scores.names)
+        self.restore(self.parents)
+
+    def restore(self, parents: npt.NDArray[np.uint8]) -> None:
+        """Take over another graph."""
+        self.parents = parents.copy()
+        n = len(self.parents)
+        self.reach = np.zeros((n, n), np.uint8)
+        recompute_reach(self.parents, self.reach)
+        self.toggles = np.array([self.scores.toggles(y, self.parents_of(y)) for y in range(n)])
+        families = [(y, self.parents_of(y)) for y in range(n)]
+        self.score = float(self.scores.many(families).sum())
+        self.key = int(np.bitwise_xor.reduce(self.codes[self.parents > 0], initial=0))
+
+    def parents_of(self, child: int) -> tuple[int, ...]:
+        """The positions of a node's parents, ascending."""
+        return tuple(np.flatnonzero(self.parents[child]).tolist())
+
+    def best(self, tabu: npt.NDArray[np.int64] = NO_TABU) -> tuple[Move, float] | None:
+        """The legal move with the largest gain that leads to no graph in `tabu`, and its gain."""
+        rules = self.rules
+        room = rules.max_parents - self.parents.sum(axis=1)
+        kind, x, y, gain = best_move(
+            self.toggles, self.parents, self.reach, rules.allowed, rules.required, room,
+            self.codes, self.key, tabu,
+        )  # fmt: skip
+        return None if kind == NOTHING else ((kind, x, y), gain)
+
+    def apply(self, move: Move) -> None:
+        """Carry out a legal move."""
+        kind, x, y = move
+        if kind == ADD:
+            self.parents[y, x] = 1
+            link(self.reach, x, y)
+        else:
+            self.parents[y, x] = 0
+            if kind != DELETE:
+                self.parents[x, y] = 1
+            recompute_reach(self.parents, self.reach)
+        self.score += self.toggles[y, x] + (0.0 if kind in (ADD, DELETE) else self.toggles[x, y])
+        self.key ^= int(self.codes[y, x]) ^ (0 if kind in (ADD, DELETE) else int(self.codes[x, y]))
+        for changed in (y,) if kind in (ADD, DELETE) else (y, x):
+            self.toggles[changed] = self.scores.toggles(changed, self.parents_of(changed))
+
+    def dag(self, names: Sequence[str] | None = None) -> DAG:
+        """The graph as an immutable DAG."""
+        return dag_from(self.parents, self.scores.names, names)
+
+
+def dag_from(parents: npt.NDArray[Any], names: Sequence[str], order: Sequence[str] | None = None) -> DAG:
+    """A DAG from a matrix with parents[y, x] = 1 for x -> y; nodes in the given order."""
+    arcs = [(names[x], names[y]) for y, x in np.argwhere(parents)]
+    return DAG(order or names, arcs)
+
+
+def _arc_codes(n: int) -> npt.NDArray[np.int64]:
+    """A random number per arc (Zobrist 1970), always the same ones."""
+    return np.random.default_rng(20030101).integers(1, 2**62, size=(n, n), dtype=np.int64)

@@ -1,0 +1,145 @@
+"""Greedy hill climbing over graphs with a tabu list and random restarts (Algorithms 1 and 2)."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from unveil.graph.dag import DAG
+from unveil.kernels.moves import ADD, DELETE, REVERSE, reversible
+from unveil.progress import Listener, Step, Ticker
+from unveil.score.families import FamilyScores
+from unveil.search.constraints import Constraints
+from unveil.search.graph_state import GraphState, Move, dag_from
+from unveil.search.result import SearchResult
+
+__all__ = ["Climber", "hill_climbing"]
+
+PHASE = "hill climbing"
+
+
+def hill_climbing(
+    scores: FamilyScores,
+    start: DAG | None = None,
+    constraints: Constraints | None = None,
+    tabu: int = 0,
+    patience: int | None = None,
+    restarts: int = 0,
+    random_moves: int = 10,
+    seed: int | None = None,
+    progress: Listener | None = None,
+    time_limit: float | None = None,
+) -> SearchResult:
+    """The graph found by taking the best add, delete or reverse until none helps.
+
+    With `tabu` > 0, the last so many graphs are not visited again, and at a local maximum the
+    search goes on with the best other move until `patience` moves (by default half the tabu list
+    and one, as in Algorithm 2) brought nothing better. With `restarts`, the best graph is then
+    changed by `random_moves` random legal moves and climbed again, until that many restarts in a
+    row brought nothing better.
+
+    >>> from unveil import datasets
+    >>> from unveil.score import BDeu
+    >>> table = datasets.network("asia").sample(2000, seed=1)
+    >>> hill_climbing(FamilyScores(table, BDeu(1)), tabu=10).stopped
+    'converged'
+    """
+    rules = (constraints or Constraints()).rules(scores.names, start)
+    ticker = Ticker(progress, time_limit)
+    state = GraphState(scores, rules, start)
+    if restarts and seed is None:
+        seed = int(np.random.default_rng().integers(2**31))
+    climber = Climber(state, ticker, tabu, tabu // 2 + 1 if patience is None else patience)
+    climber.climb()
+    failures = 0
+    generator = np.random.default_rng(seed)
+    while failures < restarts and ticker.keep_going():
+        before = climber.best_score
+        state.restore(climber.best_parents)
+        _shake(state, random_moves, generator)
+        climber.climb()
+        failures = 0 if climber.best_score > before + 1e-9 else failures + 1
+    return SearchResult(
+        dag=dag_from(climber.best_parents, scores.names),
+        score=climber.best_score,
+        score_name=scores.score.name,
+        search=PHASE if not tabu else "tabu search",
+        trace=tuple(climber.trace),
+        stopped=ticker.reason or "converged",
+        seed=seed,
+        elapsed=ticker.elapsed,
+        n_scored=scores.n_scored,
+    )
+
+
+class Climber:
+    """Climbs from wherever the state is, and remembers the best graph ever seen."""
+
+    def __init__(self, state: GraphState, ticker: Ticker, tabu: int, patience: int) -> None:
+        self.state, self.ticker = state, ticker
+        self.tabu, self.patience = tabu, patience
+        self.best_score, self.best_parents = state.score, state.parents.copy()
+        self.trace: list[Step] = []
+        self.n_moves = 0
+
+    def climb(self) -> None:
+        """Move until no move helps (or, with a tabu list, until patience runs out)."""
+        visited: deque[int] = deque([self.state.key], maxlen=max(self.tabu, 1))
+        local_best, idle = self.state.score, 0
+        self._remember()
+        while self.ticker.keep_going():
+            tabu = np.array(visited, np.int64) if self.tabu else np.zeros(0, np.int64)
+            found = self.state.best(tabu)
+            if found is None or (found[1] <= 1e-9 and (not self.tabu or idle >= self.patience)):
+                return
+            move, gain = found
+            self.state.apply(move)
+            visited.append(self.state.key)
+            self.n_moves += 1
+            idle += 1
+            if self.state.score > local_best + 1e-9:
+                local_best, idle = self.state.score, 0
+                self._remember()
+            self.ticker.offer(PHASE, self.n_moves, self.best_score, gain, detail=self._words(move))
+
+    def _remember(self) -> None:
+        if self.state.score > self.best_score + 1e-9 or not self.trace:
+            change = self.state.score - self.best_score
+            self.best_score, self.best_parents = self.state.score, self.state.parents.copy()
+            self.trace.append(
+                Step(PHASE, self.n_moves, self.best_score, change, elapsed=self.ticker.elapsed)
+            )
+
+    def _words(self, move: Move) -> str:
+        kind, x, y = move
+        names = self.state.scores.names
+        return f"{ {ADD: 'add', DELETE: 'delete', REVERSE: 'reverse'}[kind] } {names[x]} -> {names[y]}"
+
+
+def _shake(state: GraphState, n_moves: int, generator: np.random.Generator) -> None:
+    """Apply random legal moves."""
+    n = len(state.parents)
+    for _ in range(n_moves):
+        for _ in range(100):
+            x, y = generator.integers(n, size=2).tolist()
+            move = _legal_move(state, x, y, generator)
+            if move is not None:
+                state.apply(move)
+                break
+
+
+def _legal_move(state: GraphState, x: int, y: int, generator: np.random.Generator) -> Move | None:
+    """A random legal move on the pair x, y, or `None`."""
+    rules = state.rules
+    room = rules.max_parents - state.parents.sum(axis=1)
+    if x == y or state.parents[x, y]:
+        return None
+    if not state.parents[y, x]:
+        legal = rules.allowed[y, x] and room[y] > 0 and not state.reach[y, x]
+        return (ADD, x, y) if legal else None
+    if rules.required[y, x]:
+        return None
+    turn = rules.allowed[x, y] and room[x] > 0 and reversible(state.parents, state.reach, x, y)
+    return (REVERSE, x, y) if turn and generator.random() < 0.5 else (DELETE, x, y)
+
