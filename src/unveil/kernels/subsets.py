@@ -55,7 +55,7 @@ def widen(squeezed: int, child: int) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def _size(subset: int) -> int:
-    return np.int64(_popcount(np.uint64(subset)))
+    return np.int64(_popcount(np.uint64(subset)))  # type: ignore[call-arg, return-value]
 
 
 # Terms of sets ---------------------------------------------------------------------------------
@@ -98,7 +98,9 @@ def _cell_term(count: float, alpha: float, log_gamma_alpha: float, mode: int, r:
 
 
 @numba.njit(cache=True, nogil=True)
-def _sum_of_terms(sums: Array, n: int, cells: float, term: DataTerm, r: float, tally: Array) -> float:
+def _sum_of_terms(
+    sums: Array, n: int, cells: float, term: DataTerm, r: float, tally: Array
+) -> float:
     alpha = term.alpha / cells if term.spread else term.alpha
     log_gamma_alpha = math.lgamma(alpha) if term.mode == DIRICHLET else 0.0
     tally[:] = 0
@@ -112,9 +114,7 @@ def _sum_of_terms(sums: Array, n: int, cells: float, term: DataTerm, r: float, t
             total += _cell_term(count, alpha, log_gamma_alpha, term.mode, r)
     for whole in range(1, SMALL):
         if tally[whole]:
-            total += tally[whole] * _cell_term(
-                float(whole), alpha, log_gamma_alpha, term.mode, r
-            )
+            total += tally[whole] * _cell_term(float(whole), alpha, log_gamma_alpha, term.mode, r)
     return total
 
 

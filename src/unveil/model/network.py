@@ -55,6 +55,8 @@ class Network:
         )
         self.name = name
         self.description = description
+        self._compiled: dict[Any, Any] = {}
+        """What inference made of this network, kept with it for the next question."""
 
     @property
     def dag(self) -> DAG:

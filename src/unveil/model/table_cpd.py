@@ -20,10 +20,10 @@ MAX_CELLS = 200_000_000
 """The largest table that is made without being asked twice (1.6 GB of numbers)."""
 
 EXACT = 1e-9
-SILENT = 1e-6
+SILENT = 1e-5
 ROUNDED = 0.0101
 """A row whose sum is off by at most EXACT is kept to the bit; by SILENT, rescaled as a matter of
-course (numbers printed with seven digits); by ROUNDED, rescaled with a warning (0.33 three times);
+course (numbers printed with six digits); by ROUNDED, rescaled with a warning (0.33 three times);
 by more, refused."""
 
 
@@ -31,10 +31,9 @@ def n_cells(variable: Variable, parents: Sequence[Variable]) -> int:
     """The number of cells in the table of a family; an error if it would be absurd."""
     cells = math.prod(v.n_states for v in (*parents, variable))
     if cells > MAX_CELLS:
-        shape = " x ".join(f"{v.n_states} ({v.name})" for v in (*parents, variable))
         raise SizeError(
             f"the table of {variable.name!r} given {len(parents)} parents would have {cells:,} "
-            f"cells ({shape}); at most {MAX_CELLS:,} are allowed. Use fewer parents or merge states."
+            f"cells; at most {MAX_CELLS:,} are allowed. Use fewer parents or merge states."
         )
     return cells
 
@@ -238,7 +237,7 @@ def _rescale(rows: npt.NDArray[np.float64], name: str, where: Any) -> None:
         n_off = int(np.count_nonzero(off > SILENT))
         warnings.warn(
             f"{name}: {n_off} of {len(sums)} rows did not sum to 1 (the worst to "
-            f"{sums[worst]:.6g}{where(worst)}) and were rescaled",
+            f"{sums[worst]:.9g}{where(worst)}) and were rescaled",
             UnveilWarning,
             stacklevel=5,
         )

@@ -1,0 +1,30 @@
+"""Pictures and pages: what was found, for people to look at.
+
+- `picture`: `draw` and `svg_text`, a network as SVG, PNG or PDF; `Picture`, what they draw
+- `layout`: `layout`, where nodes and arcs go (with `layering`, `crossings`, `placement`, `curves`)
+- `charts`: `bar_chart`, `before_after_chart`, `line_chart` as SVG text
+- `page`: `Page`, one HTML file that refers to nothing outside itself; `theme`: its look
+- `learn_page`: `learn_page`, the page of `unveil learn`
+- `colours` and `text`: shared by the files above
+"""
+
+from unveil.report.charts import bar_chart, before_after_chart, line_chart
+from unveil.report.layout import Box, Layout, layout
+from unveil.report.learn_page import ArcRecord, learn_page
+from unveil.report.page import Page
+from unveil.report.picture import Picture, draw, svg_text
+
+__all__ = [
+    "ArcRecord",
+    "Box",
+    "Layout",
+    "Page",
+    "Picture",
+    "bar_chart",
+    "before_after_chart",
+    "draw",
+    "layout",
+    "learn_page",
+    "line_chart",
+    "svg_text",
+]

@@ -7,7 +7,7 @@ in the layer above and below. Arcs join neighbouring layers only (long arcs have
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from unveil.graph.order import Links
 
@@ -15,9 +15,10 @@ __all__ = ["Layers", "count_crossings", "reduce_crossings"]
 
 Layers = list[list[int]]
 
-EFFORT = 40_000
+EFFORT = 64_000
 MOST_ROUNDS = 24
-"""A round visits every node once; big graphs get fewer rounds, so that the time stays bounded."""
+"""A round visits every node once. Big graphs get one start and fewer rounds, so that the time stays
+bounded; a start with less than a few rounds is worse than none."""
 
 
 def count_crossings(layers: Sequence[Sequence[int]], down: Links) -> int:
@@ -40,18 +41,20 @@ def reduce_crossings(layers: Sequence[Sequence[int]], up: Links, down: Links) ->
     """
     best = [list(layer) for layer in layers]
     fewest = count_crossings(best, down)
-    rounds = max(1, min(MOST_ROUNDS, EFFORT // max(1, len(up))))
-    for first, then in ((down, up), (up, down)):
-        for centre in (_median, _mean):
-            order = _walked(layers, first, then)
-            for step in range(rounds):
-                if not fewest:
-                    return best
-                _sweep(order, up, down, centre, downward=step % 2 == 0, turn_ties=step % 4 > 1)
-                _swap_neighbours(order, up, down)
-                now = count_crossings(order, down)
-                if now < fewest:
-                    best, fewest = [list(layer) for layer in order], now
+    affordable = EFFORT // max(1, len(up))
+    starts = [(first, rule) for first in ((down, up), (up, down)) for rule in (_mean, _median)]
+    if affordable < 2 * MOST_ROUNDS:
+        starts = starts[:1]
+    for walk, centre in starts:
+        order = _walked(layers, *walk)
+        for step in range(max(4, min(MOST_ROUNDS, affordable // len(starts)))):
+            if not fewest:
+                return best
+            _sweep(order, up, down, centre, downward=step % 2 == 0, turn_ties=step % 4 > 1)
+            _swap_neighbours(order, up, down)
+            now = count_crossings(order, down)
+            if now < fewest:
+                best, fewest = [list(layer) for layer in order], now
     return best
 
 
@@ -102,7 +105,14 @@ def _mean(places: list[int]) -> float:
     return sum(places) / len(places)
 
 
-def _sweep(order: Layers, up: Links, down: Links, centre, downward: bool, turn_ties: bool) -> None:
+def _sweep(
+    order: Layers,
+    up: Links,
+    down: Links,
+    centre: Callable[[list[int]], float],
+    downward: bool,
+    turn_ties: bool,
+) -> None:
     """Order layer after layer by the centre of the neighbours in the layer just visited."""
     toward = up if downward else down
     place = _places(order)

@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from typing import NamedTuple
 
-__all__ = ["Point", "arc_curve", "arrowhead", "middle"]
+__all__ = ["Pass", "Point", "arc_curve", "arrowhead", "middle"]
 
 Point = tuple[float, float]
 
-SWAY = 7.0
-"""How far an arc may drift from its place while it passes between two boxes of a layer."""
+
+class Pass(NamedTuple):
+    """The place of a long arc in a layer that it passes, with `room` to drift to either side."""
+
+    x: float
+    top: float
+    bottom: float
+    room: float
 
 
-def arc_curve(
-    start: Point, end: Point, passes: Sequence[tuple[float, float, float]] = ()
-) -> tuple[Point, ...]:
+DIRECTNESS = 0.75
+"""How an arc leaves and enters a box: at 1 headed for the other end, at 0 upright."""
+
+
+def arc_curve(start: Point, end: Point, passes: Sequence[Pass] = ()) -> tuple[Point, ...]:
     """The control points of an arc: first point, then three for every cubic piece.
 
-    `passes` are `(x, top, bottom)`: the bands of the layers that a long arc crosses, with the place
-    kept free for it. Down the page, x is a monotone piecewise cubic of y (slopes by the harmonic
-    mean, Fritsch and Butland 1984), so an arc never swings out and never turns back.
+    `passes` are the places kept free for a long arc in the layers between.
+    Down the page, x is a monotone piecewise cubic of y (slopes by the harmonic mean, Fritsch and
+    Butland 1984), so an arc never swings out and never turns back.
 
     >>> arc_curve((0, 0), (0, 30))
     ((0, 0), (0.0, 10.0), (0.0, 20.0), (0, 30))
     """
-    centres = [start, *((x, (top + bottom) / 2) for x, top, bottom in passes), end]
-    secants = [
-        (x1 - x0) / (y1 - y0) for (x0, y0), (x1, y1) in zip(centres, centres[1:], strict=False)
-    ]
-    knots = [(start, secants[0] * 0.6)]
-    for (x, top, bottom), before, after in zip(passes, secants, secants[1:], strict=False):
+    centres = [start, *((x, (top + bottom) / 2) for x, top, bottom, _ in passes), end]
+    secants = [(x1 - x0) / (y1 - y0) for (x0, y0), (x1, y1) in itertools.pairwise(centres)]
+    knots = [(start, secants[0] * DIRECTNESS)]
+    for (x, top, bottom, room), before, after in zip(passes, secants, secants[1:], strict=False):
         half = (bottom - top) / 2
-        slope = max(-SWAY / half, min(SWAY / half, _gentle(before, after)))
+        slope = max(-room / half, min(room / half, _gentle(before, after)))
         knots += [((x - slope * half, top), slope), ((x + slope * half, bottom), slope)]
-    knots.append((end, secants[-1] * 0.6))
+    knots.append((end, secants[-1] * DIRECTNESS))
     points: list[Point] = [start]
-    for ((x0, y0), slope0), ((x1, y1), slope1) in zip(knots, knots[1:], strict=False):
+    for ((x0, y0), slope0), ((x1, y1), slope1) in itertools.pairwise(knots):
         third = (y1 - y0) / 3
         points += [(x0 + slope0 * third, y0 + third), (x1 - slope1 * third, y1 - third), (x1, y1)]
     return tuple(points)

@@ -37,7 +37,9 @@ def layers_of(parents: Links) -> list[int]:
     return (found - found.min()).tolist()
 
 
-def folded(depth: Sequence[int], parents: Links, widths: Sequence[float], limit: float) -> list[int]:
+def folded(
+    depth: Sequence[int], parents: Links, widths: Sequence[float], limit: float
+) -> list[int]:
     """The layers with those wider than `limit` folded into rows, one below the other.
 
     A parent with thirty children makes a line of boxes that no page can show. Such a layer becomes

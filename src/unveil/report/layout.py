@@ -7,6 +7,7 @@ are laid out one by one and packed here.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -16,7 +17,7 @@ from unveil.graph.dag import DAG
 from unveil.graph.names import Pair
 from unveil.graph.order import Links, closure, reversed_links
 from unveil.report.crossings import Layers, count_crossings, reduce_crossings
-from unveil.report.curves import Point, arc_curve
+from unveil.report.curves import Pass, Point, arc_curve
 from unveil.report.layering import folded, layers_of
 from unveil.report.placement import place_layers, spread
 
@@ -27,6 +28,8 @@ GAP = 16.0
 """Free space between neighbours in a layer."""
 LANE = 6.0
 """The width kept free for a long arc that passes a layer."""
+MOST_ROOM = 80.0
+"""The farthest that a long arc may drift from its place where there is nothing beside it."""
 PORT = 9.0
 """The distance between the ends of two arcs at the same box, where there is room."""
 LAYER_GAP, STEEPEST_SHARE, MOST_LAYER_GAP = 42.0, 0.16, 120.0
@@ -84,7 +87,7 @@ def layout(dag: DAG, widths: Mapping[str, float] | None = None) -> Layout:
 
     `widths` are the widths of the boxes by node name (`BOX_WIDTH` if absent).
 
-    >>> found = layout(DAG("ABC", [("A", "B"), ("A", "C")]))
+    >>> found = layout(DAG.from_parents({"A": [], "B": "A", "C": "A"}))
     >>> found.boxes["A"].y < found.boxes["B"].y == found.boxes["C"].y
     True
     >>> found.crossings
@@ -97,9 +100,7 @@ def layout(dag: DAG, widths: Mapping[str, float] | None = None) -> Layout:
 
 def _components(dag: DAG) -> list[list[int]]:
     """The connected pieces, each in node order; the pieces by their first node."""
-    links = [
-        (*p, *c) for p, c in zip(dag.parent_positions, dag.child_positions, strict=True)
-    ]
+    links = [(*p, *c) for p, c in zip(dag.parent_positions, dag.child_positions, strict=True)]
     pieces, seen = [], set[int]()
     for node in range(dag.n_nodes):
         if node not in seen:
@@ -115,7 +116,9 @@ def _lay_out(dag: DAG, members: Sequence[int], all_widths: Sequence[float]) -> L
     parents = [[local[p] for p in dag.parent_positions[node]] for node in members]
     names = [dag.nodes[node] for node in members]
     widths = [all_widths[node] for node in members]
-    cut = _cut(parents, folded(layers_of(parents), parents, [w + GAP for w in widths], _limit(widths)))
+    cut = _cut(
+        parents, folded(layers_of(parents), parents, [w + GAP for w in widths], _limit(widths))
+    )
     layers = reduce_crossings(cut.layers, cut.up, cut.down)
     widths += [LANE] * (len(cut.up) - len(members))
     weight = {
@@ -130,7 +133,7 @@ def _lay_out(dag: DAG, members: Sequence[int], all_widths: Sequence[float]) -> L
         for v in layer:
             y[v] = height
     boxes = {names[i]: Box(x[i], y[i], widths[i], BOX_HEIGHT) for i in range(len(members))}
-    curves = _curves(cut.chains, x, y, widths, parents)
+    curves = _curves(cut.chains, x, y, widths, _room(layers, x, widths))
     return Layout(
         boxes,
         {(names[p], names[c]): curve for (p, c), curve in curves.items()},
@@ -186,7 +189,7 @@ def _curves(
     x: Sequence[float],
     y: Sequence[float],
     widths: Sequence[float],
-    parents: Links,
+    room: Sequence[float],
 ) -> dict[tuple[int, int], tuple[Point, ...]]:
     """The curve of every arc, its ends spread along the edges of the boxes."""
     route = {arc: [arc[0], *chain, arc[1]] for arc, chain in chains.items()}
@@ -205,10 +208,21 @@ def _curves(
         (p, c): arc_curve(
             (start[p, c], y[p] + half),
             (end[p, c], y[c] - half),
-            [(x[v], y[v] - half, y[v] + half) for v in chain],
+            [Pass(x[v], y[v] - half, y[v] + half, room[v]) for v in chain],
         )
         for (p, c), chain in chains.items()
     }
+
+
+def _room(layers: Layers, x: Sequence[float], widths: Sequence[float]) -> list[float]:
+    """How far an arc may drift to either side of its place before it comes near a neighbour."""
+    room = [MOST_ROOM] * len(x)
+    for layer in layers:
+        for v, w in itertools.pairwise(layer):
+            space = x[w] - x[v] - GAP / 4
+            room[v] = min(room[v], space - widths[w] / 2)
+            room[w] = min(room[w], space - widths[v] / 2)
+    return room
 
 
 def _ports(
@@ -224,8 +238,12 @@ def _ports(
     reach = room / 2
     wish = [centre + max(-reach, min(reach, 0.25 * (toward[arc] - centre))) for arc in arcs]
     found = spread(wish, [1.0] * len(arcs), [step] * (len(arcs) - 1))
-    shift = max(0.0, centre - reach - found[0]) - max(0.0, found[-1] - centre - reach)
-    return {arc: place + shift for arc, place in zip(arcs, found, strict=True)}
+    # Both limits rise by a step from arc to arc, so holding places between them keeps them apart.
+    left, right = centre - reach, centre + reach - step * (len(arcs) - 1)
+    return {
+        arc: max(left + i * step, min(right + i * step, place))
+        for i, (arc, place) in enumerate(zip(arcs, found, strict=True))
+    }
 
 
 def _packed(dag: DAG, pieces: Sequence[Layout]) -> Layout:

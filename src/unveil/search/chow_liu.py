@@ -18,6 +18,8 @@ __all__ = ["chow_liu"]
 PHASE = "Chow-Liu forest"
 TIE = 1e-9
 Gains = npt.NDArray[np.float64]
+Arc = tuple[int, int]
+"""A child and its parent."""
 
 
 def chow_liu(
@@ -39,7 +41,7 @@ def chow_liu(
     >>> from unveil.score import BIC
     >>> forest = chow_liu(FamilyScores(datasets.table("college_plans"), BIC()), root="SES")
     >>> forest.dag
-    DAG(PE -> SEX, CP -> IQ, CP -> PE, SES -> CP)
+    DAG(PE -> SEX, CP -> IQ, SES -> PE, PE -> CP)
     """
     names = scores.names
     if root is not None and root not in names:
@@ -67,14 +69,19 @@ def chow_liu(
     )
 
 
-def _arcs(gains: Gains, root: int | None) -> list[tuple[int, int]]:
-    """The arcs of the forest as (child, parent), each tree directed away from its root."""
-    arcs = []
+def _arcs(gains: Gains, root: int | None) -> list[Arc]:
+    """The arcs of the forest, each tree directed away from its root."""
     neighbours = _forest(gains)
-    for tree in _trees(neighbours, len(gains)):
-        top = root if root in tree else _best_root(tree, gains)
-        away = _directed(neighbours, top)
-        arcs += [(y, x) for y, x in away if gains[y, x] > TIE]
+    seen: set[int] = set()
+    arcs: list[Arc] = []
+    for first in range(len(gains)):
+        if first in seen:
+            continue
+        tree = _directed(neighbours, first)
+        members = {first, *(y for y, _ in tree)}
+        seen |= members
+        top = root if root is not None and root in members else _best_root(first, tree, gains)
+        arcs += [(y, x) for y, x in _directed(neighbours, top) if gains[y, x] > TIE]
     return arcs
 
 
@@ -92,21 +99,21 @@ def _forest(gains: Gains) -> list[list[int]]:
     return [sorted(around) for around in neighbours]
 
 
-def _trees(neighbours: list[list[int]], n: int) -> list[list[tuple[int, int]] | Any]:
-    """The trees of the forest as lists of variables, each starting with its first."""
-    seen: set[int] = set()
-    trees = []
-    for v in range(n):
-        if v not in seen:
-            tree = [v, *(y for y, _ in _directed(neighbours, v))]
-            seen.update(tree)
-            trees.append(tree)
-    return trees
+def _best_root(first: int, tree: list[Arc], gains: Gains) -> int:
+    """The root that makes a tree's arcs worth most; of equals the first one met.
+
+    Moving the root along an arc turns that arc and no other.
+    """
+    worth = {first: 0.0}
+    for y, x in tree:
+        worth[y] = worth[x] + max(gains[x, y], 0.0) - max(gains[y, x], 0.0)
+    most = max(worth.values())
+    return next(v for v, total in worth.items() if total >= most - TIE)
 
 
-def _directed(neighbours: list[list[int]], root: int) -> list[tuple[int, int]]:
-    """The arcs (child, parent) of the tree around `root`, directed away from it."""
-    arcs: list[tuple[int, int]] = []
+def _directed(neighbours: list[list[int]], root: int) -> list[Arc]:
+    """The arcs of the tree around `root`, directed away from it."""
+    arcs: list[Arc] = []
     fresh = [(root, -1)]
     while fresh:
         x, before = fresh.pop()

@@ -7,7 +7,6 @@ scores are remembered, the second and later turns cost little.
 
 from __future__ import annotations
 
-
 from unveil.graph.dag import DAG
 from unveil.progress import Listener, Step, Ticker
 from unveil.score.families import FamilyScores

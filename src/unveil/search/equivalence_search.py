@@ -23,7 +23,7 @@ from unveil.graph.dag import DAG
 from unveil.kernels.classes import complete, extend, semi_directed_path
 from unveil.progress import Listener, Step, Ticker
 from unveil.score.families import FamilyScores
-from unveil.search.graph_state import dag_from
+from unveil.search.graph_state import dag_from, parents_matrix
 from unveil.search.result import SearchResult
 
 __all__ = ["EquivalenceClimber", "equivalence_search"]
@@ -57,11 +57,7 @@ def equivalence_search(
             f"{scores.score.name} does not. Take bdeu or bic, or hill climbing."
         )
     ticker = Ticker(progress, time_limit)
-    n = scores.n_variables
-    parents = np.zeros((n, n), np.uint8)
-    for parent, child in start.arcs if start is not None else ():
-        parents[scores.names.index(child), scores.names.index(parent)] = 1
-    climber = EquivalenceClimber(scores, parents, max_parents, ticker)
+    climber = EquivalenceClimber(scores, parents_matrix(start, scores.names), max_parents, ticker)
     climber.climb()
     return SearchResult(
         dag=dag_from(climber.parents, scores.names),

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import ModelError, SizeError
+from unveil.errors import SizeError
 from unveil.graph.dag import DAG
 from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, LIKELIHOOD, DataTerm
 from unveil.kernels.subsets import (
@@ -43,7 +43,7 @@ __all__ = ["exact_search", "memory_forecast"]
 
 PHASE = "exact search"
 FREE_VARIABLES = 12
-"""One task goes through the subsets of so many variables: milliseconds, so that stopping is quick."""
+"""One task goes through the subsets of so many variables: short, so that stopping is quick."""
 BLOCK = 1 << 18
 
 Numbers = npt.NDArray[np.float64]
@@ -71,14 +71,18 @@ def exact_search(
 
     >>> from unveil import datasets
     >>> from unveil.score import BDeu
-    >>> best = exact_search(FamilyScores(datasets.table("college_plans"), BDeu(5)))
+    >>> scores = FamilyScores(datasets.table("college_plans"), BDeu(5))
+    >>> late = Constraints(allowed_parents={"SEX": [], "SES": []}, tiers=[["IQ", "PE"], ["CP"]])
+    >>> best = exact_search(scores, constraints=late)  # as Heckerman (1996) did: -45,653
     >>> round(best.score, 2), best.stopped
     (-45652.73, 'converged')
     """
     rules = (constraints or Constraints()).rules(scores.names, start)
     _check_memory(scores, rules, memory_limit)
     ticker = Ticker(progress, time_limit)
-    climbed = hill_climbing(scores, start, constraints, tabu=20, progress=progress, time_limit=time_limit)
+    climbed = hill_climbing(
+        scores, start, constraints, tabu=20, progress=progress, time_limit=time_limit
+    )
     trace = [*climbed.trace]
     parents, score, stopped = None, climbed.score, climbed.stopped
     if climbed.stopped == "converged":
@@ -190,7 +194,9 @@ class _Programme:
         statistics = self.scores.statistics
         assert isinstance(statistics, MemoryStatistics)
         codes, weights, cards, *_ = statistics.rows
-        first, weights = fold_rows(codes, weights if weights.size else np.ones(codes.shape[1]), cards)
+        first, weights = fold_rows(
+            codes, weights if weights.size else np.ones(codes.shape[1]), cards
+        )
         codes = np.ascontiguousarray(codes[:, first])
         most = min(self.n - 1, int(self.rules.max_parents.max()))
 
@@ -274,8 +280,6 @@ class _Programme:
 
     def _reconstruct(self, families: Numbers, best: Numbers) -> npt.NDArray[np.uint8]:
         """Read the graph off the tables: the last variable, its parents, the one before it, ..."""
-        if best[-1] == -np.inf:
-            raise ModelError("every graph has score -inf: the structure prior rules out all graphs")
         parents = np.zeros((self.n, self.n), np.uint8)
         left = best.size - 1
         while left:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unveil.errors import CycleError, ModelError
 from unveil.graph.dag import DAG
 from unveil.kernels.moves import ADD, DELETE, NOTHING, best_move, link, recompute_reach
 from unveil.score.families import FamilyScores
@@ -31,14 +32,13 @@ class GraphState:
     def __init__(self, scores: FamilyScores, rules: Rules, start: DAG | None = None) -> None:
         n = scores.n_variables
         self.scores, self.rules = scores, rules
-        self.parents = np.zeros((n, n), np.uint8)
         self.codes = _arc_codes(n)
-        if start is not None:
-            place = {name: i for i, name in enumerate(scores.names)}
-            for parent, child in start.arcs:
-                self.parents[place[child], place[parent]] = 1
-        self.parents |= rules.required.astype(np.uint8)
+        self.parents = parents_matrix(start, scores.names) | rules.required.astype(np.uint8)
         rules.check(self.parents, scores.names)
+        try:
+            dag_from(self.parents, scores.names)
+        except CycleError as error:
+            raise ModelError(f"the start contradicts the required arcs: {error}") from None
         self.restore(self.parents)
 
     def restore(self, parents: npt.NDArray[np.uint8]) -> None:
@@ -87,7 +87,27 @@ class GraphState:
         return dag_from(self.parents, self.scores.names, names)
 
 
-def dag_from(parents: npt.NDArray[Any], names: Sequence[str], order: Sequence[str] | None = None) -> DAG:
+def parents_matrix(dag: DAG | None, names: Sequence[str]) -> npt.NDArray[np.uint8]:
+    """The matrix with parents[y, x] = 1 for x -> y; no arcs if there is no graph."""
+    parents = np.zeros((len(names), len(names)), np.uint8)
+    if dag is None:
+        return parents
+    if set(dag.nodes) != set(names):
+        strangers = [name for name in dag.nodes if name not in names]
+        absent = [name for name in names if name not in dag.nodes]
+        raise ModelError(
+            "the start and the table must have the same variables; only in the start: "
+            f"{strangers or 'none'}, only in the table: {absent or 'none'}"
+        )
+    place = {name: i for i, name in enumerate(names)}
+    for parent, child in dag.arcs:
+        parents[place[child], place[parent]] = 1
+    return parents
+
+
+def dag_from(
+    parents: npt.NDArray[Any], names: Sequence[str], order: Sequence[str] | None = None
+) -> DAG:
     """A DAG from a matrix with parents[y, x] = 1 for x -> y; nodes in the given order."""
     arcs = [(names[x], names[y]) for y, x in np.argwhere(parents)]
     return DAG(order or names, arcs)

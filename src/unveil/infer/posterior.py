@@ -1,0 +1,223 @@
+"""Posteriors: what follows from what was seen, for one question or for every row of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.errors import DataError, ModelError
+from unveil.infer.evidence import (
+    Findings,
+    Likelihoods,
+    evidence_from,
+    observed_names,
+    table_of_findings,
+)
+from unveil.infer.tree import JunctionTree
+from unveil.model.network import Network
+from unveil.table.core import Table
+from unveil.table.variable import Label, Variable, label_text
+
+__all__ = [
+    "Posterior",
+    "as_table",
+    "joint_posterior",
+    "log_likelihoods",
+    "posterior",
+    "relevant_network",
+    "tree_of",
+]
+
+Matrix = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """P(variable | what was seen) for some variables and every row.
+
+    `probabilities[name]` has shape (n_rows, n_states); `log_evidence` is log P(what was seen) per
+    row, in nats; `standard_errors` is empty unless a sampling method answered.
+    """
+
+    variables: Mapping[str, Variable]
+    probabilities: Mapping[str, Matrix]
+    log_evidence: Matrix
+    method: str
+    standard_errors: Mapping[str, Matrix]
+
+    def __getitem__(self, name: str) -> Matrix:
+        if name not in self.probabilities:
+            known = ", ".join(list(self.probabilities)[:12])
+            raise DataError(f"the posterior of {name!r} was not asked for; there are {known}")
+        return self.probabilities[name]
+
+    def of(self, name: str, row: int = 0) -> dict[Label, float]:
+        """The posterior of one variable in one row, by state."""
+        return dict(zip(self.variables[name].labels, self[name][row].tolist(), strict=True))
+
+    def best(self, name: str) -> list[Label]:
+        """The most probable state of a variable in every row."""
+        labels = self.variables[name].labels
+        return [labels[i] for i in self[name].argmax(axis=1)]
+
+    def __str__(self) -> str:
+        n_rows = len(self.log_evidence)
+        if n_rows != 1:
+            return f"posteriors of {len(self.probabilities)} variables in {n_rows:,} rows"
+        lines = []
+        for name, variable in self.variables.items():
+            parts = [
+                f"{label_text(label)} {p:.4f}"
+                for label, p in zip(variable.labels, self[name][0], strict=True)
+            ]
+            lines.append(f"{name}: {', '.join(parts)}")
+        return "\n".join(lines)
+
+
+def posterior(
+    network: Network,
+    given: Findings | Table | None = None,
+    of: Sequence[str] | str | None = None,
+    likelihood: Likelihoods | None = None,
+    max_bytes: int | None = None,
+    n_jobs: int | None = None,
+) -> Posterior:
+    """The exact posterior of every variable in `of` (by default all that are not observed).
+
+    `given` is a dict of findings, or a table: then every row is a question of its own, and empty
+    cells are simply not known. `likelihood` adds soft evidence. Evidence that cannot happen is an
+    error that names the rows.
+
+    >>> from unveil import datasets
+    >>> asia = datasets.network("asia")
+    >>> print(posterior(asia, {"asia": "yes", "xray": "yes"}, of=["tub", "lung"]))
+    tub: yes 0.3377, no 0.6623
+    lung: yes 0.3715, no 0.6285
+    """
+    soft = dict(likelihood or {})
+    table = as_table(network, given)
+    seen = observed_names(network, table, soft)
+    targets = _targets(network, of, seen)
+    tree = tree_of(network, [*seen, *targets], max_bytes)
+    evidence = evidence_from(tree.network, tree.names, table, soft)
+    places = [tree.names.index(name) for name in targets]
+    log_z, marginals = tree.marginals(evidence, places, n_jobs)
+    refuse_impossible(log_z)
+    variables = {name: network.variable(name) for name in targets}
+    return Posterior(variables, dict(zip(targets, marginals, strict=True)), log_z, "exact", {})
+
+
+def joint_posterior(
+    network: Network,
+    names: Sequence[str],
+    given: Findings | Table | None = None,
+    likelihood: Likelihoods | None = None,
+    max_bytes: int | None = None,
+) -> Matrix:
+    """P(names | given) of every row as one table, shape (n_rows, states of first, of second, ...).
+
+    >>> from unveil import datasets
+    >>> joint_posterior(datasets.network("asia"), ["tub", "lung"], {"either": "yes"}).round(3)
+    array([[[0.009, 0.151],
+            [0.84 , 0.   ]]])
+    """
+    if len(set(names)) != len(names) or not names:
+        raise DataError(f"a joint posterior needs one or more different names, got {list(names)}")
+    soft = dict(likelihood or {})
+    table = as_table(network, given)
+    seen = observed_names(network, table, soft)
+    tree = tree_of(network, [*seen, *names], max_bytes)
+    evidence = evidence_from(tree.network, tree.names, table, soft)
+    first, *rest = names
+    variable = network.variable(first)
+    log_z, (weight,) = tree.marginals(evidence, [tree.names.index(first)])
+    refuse_impossible(log_z)
+    if not rest:
+        return weight
+    # P(first, rest | e) = P(first | e) P(rest | first, e), one state of the first at a time.
+    shape = [network.variable(name).n_states for name in rest]
+    out = np.zeros((table.n_rows, variable.n_states, *shape))
+    for state, label in enumerate(variable.labels):
+        possible = np.flatnonzero(weight[:, state] > 0)
+        if possible.size:
+            fixed = _with_finding(network, table.take(possible), first, label)
+            part = joint_posterior(network, rest, fixed, soft, max_bytes)
+            scale = weight[possible, state].reshape(-1, *[1] * len(shape))
+            out[possible, state] = part * scale
+    return out
+
+
+def log_likelihoods(
+    network: Network,
+    table: Table,
+    likelihood: Likelihoods | None = None,
+    max_bytes: int | None = None,
+    n_jobs: int | None = None,
+) -> Matrix:
+    """log P(what each row shows), in nats, shape (n_rows,); empty cells are summed over."""
+    soft = dict(likelihood or {})
+    seen = observed_names(network, table, soft)
+    if not seen:
+        return np.zeros(table.n_rows)
+    tree = tree_of(network, seen, max_bytes)
+    return tree.log_likelihoods(evidence_from(tree.network, tree.names, table, soft), n_jobs)
+
+
+def as_table(network: Network, given: Findings | Table | None) -> Table:
+    """The evidence as a table: one row for a dict, the table itself otherwise."""
+    return given if isinstance(given, Table) else table_of_findings(network, given or {})
+
+
+def relevant_network(network: Network, names: Sequence[str]) -> Network:
+    """The network without the variables that cannot matter: no ancestors of any of `names`."""
+    needed = set(names) | network.dag.ancestors(*names)
+    if len(needed) == len(network.names):
+        return network
+    return Network([network.cpd(name) for name in network.names if name in needed], network.name)
+
+
+def tree_of(network: Network, names: Sequence[str], max_bytes: int | None = None) -> JunctionTree:
+    """A junction tree for questions about `names`, kept with the network for the next question."""
+    needed = frozenset(names) | network.dag.ancestors(*names)
+    tree = network._compiled.get(needed)
+    if tree is None:
+        tree = JunctionTree(relevant_network(network, sorted(needed)), max_bytes)
+        if len(network._compiled) >= 8:
+            network._compiled.clear()
+        network._compiled[needed] = tree
+    return tree
+
+
+def refuse_impossible(log_z: Matrix) -> None:
+    """An error that names the rows whose evidence has probability zero."""
+    rows = np.flatnonzero(log_z == -np.inf)
+    if rows.size == 0:
+        return
+    if len(log_z) == 1:
+        raise ModelError(
+            "the evidence has probability zero: under this network these findings never occur "
+            "together. Leave one out, or fit the network with a prior so that no table has zeros."
+        )
+    shown = ", ".join(str(r + 1) for r in rows[:8]) + (", ..." if rows.size > 8 else "")
+    raise ModelError(
+        f"the evidence of {rows.size:,} rows has probability zero (rows {shown}): under this "
+        "network it never occurs. Leave those rows out, or fit the network with a prior so that "
+        "no table has zeros."
+    )
+
+
+def _targets(network: Network, of: Sequence[str] | str | None, seen: Sequence[str]) -> list[str]:
+    if of is None:
+        return [name for name in network.names if name not in seen] or list(network.names)
+    wanted = [of] if isinstance(of, str) else list(of)
+    for name in wanted:
+        network.variable(name)
+    return wanted
+
+
+def _with_finding(network: Network, table: Table, name: str, label: Label) -> Table:
+    variable = network.variable(name)
+    return table.with_column(variable, np.full(table.n_rows, variable.code_of(label)))

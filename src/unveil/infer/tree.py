@@ -1,0 +1,304 @@
+"""`JunctionTree`: a network compiled for exact inference over whole tables (thesis 2.1.4).
+
+Triangulated once, turned into index maps once; after that, rows run through compiled message
+passing, many at a time.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.errors import ModelError, SizeError
+from unveil.graph.triangulation import CliqueTree, clique_tree
+from unveil.kernels.propagate import TreePlan, calibrate, explain
+from unveil.model.network import Network
+from unveil.model.table_cpd import TableCPD
+
+__all__ = ["Evidence", "JunctionTree", "memory_limit"]
+
+MANY_LANES = 64
+LANE_BYTES = 256 << 20
+"""Many rows of a tree that is not too large are taken 64 at a time, one per vector lane."""
+THREAD_CELLS = 2_000_000
+
+Matrix = npt.NDArray[np.float64]
+Codes = npt.NDArray[Any]
+
+
+def memory_limit() -> int:
+    """How many bytes inference may use unless told otherwise: half of what is available now."""
+    try:
+        available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return 4 << 30
+    return int(available // 2)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of each row.
+
+    `codes` has shape (n_variables, n_rows), with `missing` where nothing is known. `soft` lists
+    likelihoods of states, shape (n_soft_states, n_rows); those of variable v start at
+    `soft_first[v]`, which is -1 for variables without any.
+    """
+
+    codes: Codes
+    missing: int
+    soft: Matrix
+    soft_first: npt.NDArray[np.int64]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.codes.shape[1])
+
+
+class JunctionTree:
+    """Exact inference in a network of tables.
+
+    A tree that would need more than `max_bytes` (by default half of the available memory) is
+    refused before it is built, with a forecast.
+    """
+
+    def __init__(self, network: Network, max_bytes: int | None = None) -> None:
+        self.network = network
+        self.names = network.names
+        self._place = {name: i for i, name in enumerate(self.names)}
+        self._n_states = [v.n_states for v in network.variables]
+        self._families = [self._family(name) for name in self.names]
+        self.cliques: CliqueTree = clique_tree(self._n_states, self._families)
+        self.n_cells = self.cliques.n_cells(self._n_states)
+        limit = memory_limit() if max_bytes is None else max_bytes
+        if self.forecast > limit:
+            biggest = max(math.prod(self._n_states[v] for v in c) for c in self.cliques.cliques)
+            raise SizeError(
+                f"exact inference in this network needs about {self.forecast / 2**20:,.0f} MiB "
+                f"({self.n_cells:,} cells, {biggest:,} in the largest clique); the limit is "
+                f"{limit / 2**20:,.0f} MiB. Raise max_bytes, ask for fewer variables, or take an "
+                "approximate method (method='gibbs', 'loopy' or 'weighting')."
+            )
+
+    @property
+    def forecast(self) -> int:
+        """The bytes that a single row needs: potentials, index maps and working tables."""
+        down = sum(
+            math.prod(self._n_states[v] for v in self.cliques.cliques[p])
+            for p in self.cliques.parent
+            if p >= 0
+        )
+        return self.n_cells * (8 + 4 + 8) + 4 * down
+
+    def _lanes(self, n_rows: int) -> tuple[int, ...]:
+        """As many zeros as rows are taken at a time (a tuple's length is known when compiling)."""
+        many = n_rows >= 8 and 8 * MANY_LANES * self.n_cells <= LANE_BYTES
+        return (0,) * (MANY_LANES if many else 1)
+
+    # Running -----------------------------------------------------------------------------------
+
+    def log_likelihoods(self, evidence: Evidence, n_jobs: int | None = None) -> Matrix:
+        """log P(evidence) of every row, shape (n_rows,); `-inf` where it is impossible."""
+        return self._run(evidence, (), None, n_jobs)[0]
+
+    def marginals(
+        self, evidence: Evidence, targets: Sequence[int], n_jobs: int | None = None
+    ) -> tuple[Matrix, list[Matrix]]:
+        """log P(evidence), and P(target | evidence) per target, each of shape (n_rows, n_states)."""
+        log_z, flat, _ = self._run(evidence, targets, None, n_jobs)
+        edges = np.cumsum([0, *(self._n_states[t] for t in targets)])
+        return log_z, [flat[:, a:b] for a, b in zip(edges, edges[1:], strict=False)]
+
+    def expected_counts(
+        self, evidence: Evidence, weights: Matrix, n_jobs: int | None = None
+    ) -> tuple[Matrix, list[Matrix]]:
+        """log P(evidence) of every row, and the expected counts of all families (Eq. 2.16).
+
+        Families are in the order of the network's variables, each with the shape of its table.
+        """
+        log_z, _, cells = self._run(evidence, (), weights, n_jobs)
+        return log_z, [self._family_marginal(v, cells) for v in range(len(self.names))]
+
+    def explain(
+        self, evidence: Evidence, generator: np.random.Generator | None = None
+    ) -> tuple[Matrix, Codes]:
+        """All variables' states completed: the most probable explanation, or a posterior draw.
+
+        Returns its log-probability with the evidence (for a draw, that of the evidence alone) and
+        codes of shape (n_variables, n_rows).
+        """
+        by_entry, entry_first = self._cells_by_entry
+        n_rows, n_cliques = evidence.n_rows, len(self.cliques.cliques)
+        uniform = np.zeros((1, 1)) if generator is None else generator.random((n_rows, n_cliques))
+        out = np.full((len(self.names), n_rows), -1, np.int64)
+        log_z = np.empty(n_rows)
+        explain(
+            self.plan, self._lanes(n_rows), evidence.codes, evidence.missing, evidence.soft,
+            evidence.soft_first, by_entry, entry_first, uniform, generator is None, log_z, out,
+        )  # fmt: skip
+        return log_z, out
+
+    def _run(
+        self, evidence: Evidence, targets: Sequence[int], weights: Matrix | None, n_jobs: int | None
+    ) -> tuple[Matrix, Matrix, Matrix]:
+        n_rows = evidence.n_rows
+        chosen = np.asarray(targets, dtype=np.int64)
+        sizes = [self._n_states[t] for t in targets]
+        columns = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+        flat = np.empty((n_rows, sum(sizes)))
+        log_z = np.empty(n_rows)
+        plan = self.plan
+        lanes = self._lanes(n_rows)
+        n_parts, edges = self._parts(n_rows, n_jobs)
+        cells = np.zeros((n_parts, 0 if weights is None else self.n_cells))
+        row_weights = np.zeros(0) if weights is None else np.asarray(weights, dtype=np.float64)
+
+        def work(part: int) -> None:
+            calibrate(
+                plan, lanes, evidence.codes, evidence.missing, evidence.soft,
+                evidence.soft_first, row_weights, edges[part], edges[part + 1], log_z, chosen,
+                columns, flat, cells[part],
+            )  # fmt: skip
+
+        _in_threads(work, n_parts)
+        return log_z, flat, cells.sum(axis=0)
+
+    def _parts(self, n_rows: int, n_jobs: int | None) -> tuple[int, list[int]]:
+        """Row blocks for threads. They depend on the work only, never on the number of threads,
+        so that sums come out the same."""
+        small = n_rows * self.n_cells < THREAD_CELLS or len(self._lanes(n_rows)) == 1
+        n_parts = 1 if small or n_jobs == 1 else os.cpu_count() or 1
+        return n_parts, [int(e) for e in np.linspace(0, n_rows, n_parts + 1)]
+
+    # Building ----------------------------------------------------------------------------------
+
+    def _family(self, name: str) -> tuple[int, ...]:
+        cpd = self.network.cpd(name)
+        if not isinstance(cpd, TableCPD):
+            raise ModelError(f"a junction tree needs tables of probabilities; {name!r} has {cpd.kind}")
+        return tuple(self._place[v.name] for v in (*cpd.parents, cpd.variable))
+
+    @cached_property
+    def _homes(self) -> list[int]:
+        """The smallest clique that holds each family; there the family's table is multiplied in."""
+        sets = [frozenset(c) for c in self.cliques.cliques]
+        sizes = [math.prod(self._n_states[v] for v in c) for c in sets]
+        where: dict[int, list[int]] = {}
+        for i, members in enumerate(sets):
+            for v in members:
+                where.setdefault(v, []).append(i)
+        homes = []
+        for family in self._families:
+            rarest = min(family, key=lambda v: len(where[v]))
+            fitting = [i for i in where[rarest] if sets[i].issuperset(family)]
+            homes.append(min(fitting, key=lambda i: (sizes[i], i)))
+        return homes
+
+    @cached_property
+    def plan(self) -> TreePlan:
+        """The tree as flat arrays for the kernels."""
+        cliques, parent = self.cliques.cliques, self.cliques.parent
+        shapes = [[self._n_states[v] for v in c] for c in cliques]
+        first = np.concatenate([[0], np.cumsum([math.prod(s) for s in shapes])]).astype(np.uint64)
+        up = np.zeros(self.n_cells, np.uint32)
+        down: list[npt.NDArray[np.uint32]] = []
+        down_first, sep_first = [0], [0]
+        for c, (members, above) in enumerate(zip(cliques, parent, strict=True)):
+            shared = [] if above < 0 else [v for v in members if v in set(cliques[above])]
+            sizes = [self._n_states[v] for v in shared]
+            if above >= 0:
+                up[first[c] : first[c + 1]] = _entry_of_cell(members, shapes[c], shared, sizes)
+                down.append(_entry_of_cell(cliques[above], shapes[above], shared, sizes))
+                down_first.append(down_first[-1] + down[-1].size)
+            else:
+                down_first.append(down_first[-1])
+            sep_first.append(sep_first[-1] + math.prod(sizes))
+        home, stride = self._evidence_places(first, shapes)
+        return TreePlan(
+            first,
+            np.array(parent, np.int64),
+            self._potential(first, shapes),
+            np.array(sep_first, np.uint64),
+            up,
+            np.array(down_first, np.uint64),
+            np.concatenate(down) if down else np.zeros(0, np.uint32),
+            home,
+            stride,
+            np.array(self._n_states, np.int64),
+        )
+
+    def _potential(self, first: Any, shapes: list[list[int]]) -> Matrix:
+        potential = np.ones(self.n_cells)
+        for name, family, c in zip(self.names, self._families, self._homes, strict=True):
+            cpd = self.network.cpd(name)
+            assert isinstance(cpd, TableCPD)
+            members = self.cliques.cliques[c]
+            ordered = np.transpose(cpd.values, np.argsort(family))
+            inside = [self._n_states[v] if v in family else 1 for v in members]
+            table = potential[first[c] : first[c + 1]].reshape(shapes[c])
+            table *= ordered.reshape(inside)
+        return potential
+
+    def _evidence_places(self, first: Any, shapes: list[list[int]]) -> tuple[Any, Any]:
+        """For each variable the smallest clique with it, and its stride there."""
+        sizes = [math.prod(s) for s in shapes]
+        home = np.full(len(self.names), -1, np.int64)
+        stride = np.zeros(len(self.names), np.int64)
+        for c in sorted(range(len(shapes)), key=lambda i: (-sizes[i], -i)):
+            step = 1
+            for v, k in zip(reversed(self.cliques.cliques[c]), reversed(shapes[c]), strict=True):
+                home[v], stride[v] = c, step
+                step *= k
+        return home, stride
+
+    @cached_property
+    def _cells_by_entry(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        """The cells of every clique grouped by the separator entry they belong to."""
+        plan = self.plan
+        clique_of = np.repeat(np.arange(len(plan.parent)), np.diff(plan.first))
+        entry = plan.sep_first[clique_of] + plan.up
+        order = np.argsort(entry, kind="stable")
+        starts = np.searchsorted(entry[order], np.arange(plan.sep_first[-1] + 1))
+        return order.astype(np.uint64), starts.astype(np.uint64)
+
+    def _family_marginal(self, v: int, cells: Matrix) -> Matrix:
+        """The counts of a family from those of its home clique, in the order of its table."""
+        family, c = self._families[v], self._homes[v]
+        members = self.cliques.cliques[c]
+        table = cells[self.plan.first[c] : self.plan.first[c + 1]]
+        table = table.reshape([self._n_states[u] for u in members])
+        away = tuple(i for i, u in enumerate(members) if u not in family)
+        kept = [u for u in members if u in family]
+        return np.transpose(table.sum(axis=away), [kept.index(u) for u in family])
+
+
+def _entry_of_cell(
+    members: Sequence[int], shape: Sequence[int], shared: Sequence[int], sizes: Sequence[int]
+) -> npt.NDArray[np.uint32]:
+    """For every cell of a clique, the cell of the table over `shared` it projects to."""
+    entry = np.zeros(shape, np.uint32)
+    step = 1
+    for v, k in zip(reversed(shared), reversed(sizes), strict=True):
+        axis = members.index(v)
+        view = [1] * len(shape)
+        view[axis] = k
+        entry += (np.arange(k, dtype=np.uint32) * step).reshape(view)
+        step *= k
+    return entry.ravel()
+
+
+def _in_threads(work: Callable[[int], None], n_parts: int) -> None:
+    if n_parts == 1:
+        work(0)
+        return
+    with ThreadPoolExecutor(n_parts) as pool:
+        for task in [pool.submit(work, part) for part in range(n_parts)]:
+            task.result()

@@ -1,0 +1,355 @@
+"""Message passing in a tree of cliques, several rows at a time (Lauritzen and Spiegelhalter 1988).
+
+Every clique has a table with a row of `lanes` numbers per cell, one lane per row of data, so that
+each step is a vector instruction over the lanes. Messages towards the root are scaled to sum to
+one and their scales kept as logs; products are scaled by their largest entry before the next
+factor comes in. So nothing underflows, however many variables or however small the probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["TreePlan", "calibrate", "explain"]
+
+Array = npt.NDArray[Any]
+
+
+class TreePlan(NamedTuple):
+    """A tree of cliques as flat arrays.
+
+    Clique c has cells `first[c]` to `first[c + 1]`, with potentials in `potential`. Its separator
+    with its parent `parent[c]` (before c in order; -1 for a root) has entries `sep_first[c]` to
+    `sep_first[c + 1]`; `up[cell]` is the entry a cell of c belongs to, and `down[down_first[c] +
+    i]` the entry that cell i of the parent belongs to. Variable v enters evidence at clique
+    `home[v]`, where it has `stride[v]` and `n_states[v]`. Positions of cells and entries are unsigned,
+    which spares the compiled loops a check for negative indices.
+    """
+
+    first: Array
+    parent: Array
+    potential: Array
+    sep_first: Array
+    up: Array
+    down_first: Array
+    down: Array
+    home: Array
+    stride: Array
+    n_states: Array
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _start(plan: TreePlan, lanes: Any, table: Array) -> None:
+    """Fill the tables with the potentials."""
+    for cell in range(np.uint64(plan.potential.size)):
+        value = plan.potential[cell]
+        for b in range(len(lanes)):
+            table[cell, b] = value
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _enter(
+    plan: TreePlan, lanes: Any, table: Array, codes: Array, missing: int, start: int, stop: int,
+    soft: Array, soft_first: Array, factor: Array,
+) -> None:
+    """Multiply what each row says about each variable into the variable's home clique.
+
+    Row r observes state codes[v, r], or nothing if that is `missing`; where `soft_first[v]` >= 0,
+    its likelihoods are soft[soft_first[v] + s, r].
+    """
+    for v in range(codes.shape[0]):
+        k = plan.n_states[v]
+        seen = soft_first[v] >= 0
+        for r in range(start, stop):
+            if codes[v, r] != missing:
+                seen = True
+        if not seen:
+            continue
+        for s in range(k):
+            for b in range(len(lanes)):
+                factor[s, b] = 1.0
+        for r in range(start, stop):
+            if soft_first[v] >= 0:
+                for s in range(k):
+                    factor[s, r - start] = soft[soft_first[v] + s, r]
+            if codes[v, r] != missing:
+                for s in range(k):
+                    if s != codes[v, r]:
+                        factor[s, r - start] = 0.0
+        c = plan.home[v]
+        step = plan.stride[v]
+        cell = plan.first[c]
+        while cell < plan.first[c + 1]:
+            for s in range(k):
+                for _ in range(step):
+                    for b in range(len(lanes)):
+                        table[cell, b] *= factor[s, b]
+                    cell += np.uint64(1)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _collect(
+    plan: TreePlan, lanes: Any, table: Array, message: Array, biggest: Array, sums: Array,
+    log_z: Array, top: bool,
+) -> None:
+    """Pass messages to the roots; adds log P(evidence) of every lane to `log_z`.
+
+    With `top`, sums become maxima (for the most probable explanation).
+    """
+    n = plan.parent.size
+    scale = np.empty(len(lanes))
+    for c in range(n):
+        for b in range(len(lanes)):
+            biggest[c, b] = 1.0
+    for c in range(n - 1, -1, -1):
+        first, last = plan.sep_first[c], plan.sep_first[c + 1]
+        message[first:last] = 0.0
+        if top:
+            for cell in range(plan.first[c], plan.first[c + 1]):
+                entry = first + plan.up[cell]
+                for b in range(len(lanes)):
+                    message[entry, b] = max(message[entry, b], table[cell, b])
+        else:
+            for cell in range(plan.first[c], plan.first[c + 1]):
+                entry = first + plan.up[cell]
+                for b in range(len(lanes)):
+                    message[entry, b] += table[cell, b]
+        p = plan.parent[c]
+        for b in range(len(lanes)):
+            scale[b] = 0.0
+        for entry in range(first, last):
+            for b in range(len(lanes)):
+                if top:
+                    scale[b] = max(scale[b], message[entry, b])
+                else:
+                    scale[b] += message[entry, b]
+        for b in range(len(lanes)):
+            sums[c, b] = scale[b]
+            if scale[b] > 0.0:
+                log_z[b] += math.log(scale[b])
+                scale[b] = 1.0 / scale[b]
+            else:
+                log_z[b] = -np.inf
+        for entry in range(first, last):
+            for b in range(len(lanes)):
+                message[entry, b] *= scale[b]
+        if p < 0:
+            continue
+        _absorb(plan, lanes, table, message, biggest, log_z, c, p)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _absorb(
+    plan: TreePlan, lanes: Any, table: Array, message: Array, biggest: Array, log_z: Array, c: int, p: int
+) -> None:
+    """Multiply clique c's message into its parent p, which is first scaled by its largest entry."""
+    inverse = np.empty(len(lanes))
+    most = np.zeros(len(lanes))
+    for b in range(len(lanes)):
+        inverse[b] = 1.0 / biggest[p, b] if biggest[p, b] > 0.0 else 1.0
+        if biggest[p, b] > 0.0:
+            log_z[b] += math.log(biggest[p, b])
+    first = plan.sep_first[c]
+    shift = plan.down_first[c] - plan.first[p]
+    for cell in range(plan.first[p], plan.first[p + 1]):
+        entry = first + plan.down[shift + cell]
+        for b in range(len(lanes)):
+            value = table[cell, b] * (message[entry, b] * inverse[b])
+            table[cell, b] = value
+            most[b] = max(most[b], value)
+    for b in range(len(lanes)):
+        biggest[p, b] = most[b]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _distribute(
+    plan: TreePlan, lanes: Any, table: Array, message: Array, sums: Array, fresh: Array
+) -> None:
+    """Pass messages back from the roots; afterwards every clique holds its posterior.
+
+    `message` holds each clique's sums over its separator divided by their total, `sums`.
+    """
+    for c in range(plan.parent.size):
+        first, last = plan.sep_first[c], plan.sep_first[c + 1]
+        p = plan.parent[c]
+        fresh[first:last] = 0.0
+        if p < 0:
+            for cell in range(plan.first[c], plan.first[c + 1]):
+                for b in range(len(lanes)):
+                    fresh[first, b] += table[cell, b]
+            for b in range(len(lanes)):
+                fresh[first, b] = 1.0 / fresh[first, b] if fresh[first, b] > 0.0 else 0.0
+        else:
+            shift = plan.down_first[c] - plan.first[p]
+            for cell in range(plan.first[p], plan.first[p + 1]):
+                entry = first + plan.down[shift + cell]
+                for b in range(len(lanes)):
+                    fresh[entry, b] += table[cell, b]
+            for entry in range(first, last):
+                for b in range(len(lanes)):
+                    old = message[entry, b] * sums[c, b]
+                    fresh[entry, b] = fresh[entry, b] / old if old > 0.0 else 0.0
+        for cell in range(plan.first[c], plan.first[c + 1]):
+            entry = first + plan.up[cell]
+            for b in range(len(lanes)):
+                table[cell, b] *= fresh[entry, b]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def calibrate(
+    plan: TreePlan,
+    lanes: Any,
+    codes: Array,
+    missing: int,
+    soft: Array,
+    soft_first: Array,
+    weights: Array,
+    start: int,
+    stop: int,
+    log_z: Array,
+    targets: Array,
+    target_first: Array,
+    marginals: Array,
+    expected: Array,
+) -> None:
+    """Run rows `start` to `stop` through the tree, `len(lanes)` at a time.
+
+    Writes log P(row's evidence) to `log_z`; the marginals of the variables `targets` to
+    marginals[r, target_first[i] + s]; and, if `expected` is not empty, adds every clique cell's
+    posterior times the row's weight to it. Without targets and `expected`, only the likelihood
+    is computed.
+    """
+    width = len(lanes)
+    n_entries = plan.sep_first[-1]
+    table = np.empty((plan.potential.size, width))
+    message = np.empty((n_entries, width))
+    fresh = np.empty((n_entries, width))
+    biggest = np.empty((plan.parent.size, width))
+    sums = np.empty((plan.parent.size, width))
+    factor = np.empty((max(plan.n_states), width))
+    logs = np.empty(width)
+    lane_weight = np.empty(width)
+    for r in range(start, stop, width):
+        end = min(stop, r + width)
+        _start(plan, lanes, table)
+        _enter(plan, lanes, table, codes, missing, r, end, soft, soft_first, factor)
+        logs[:] = 0.0
+        _collect(plan, lanes, table, message, biggest, sums, logs, False)
+        for b in range(end - r):
+            log_z[r + b] = logs[b]
+        if targets.size == 0 and expected.size == 0:
+            continue
+        _distribute(plan, lanes, table, message, sums, fresh)
+        for i in range(targets.size):
+            _marginal(plan, lanes, table, targets[i], r, end, target_first[i], marginals, factor)
+        if expected.size > 0:
+            for b in range(width):
+                lane_weight[b] = weights[r + b] if r + b < end else 0.0
+            for cell in range(np.uint64(expected.size)):
+                total = 0.0
+                for b in range(width):
+                    total += table[cell, b] * lane_weight[b]
+                expected[cell] += total
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _marginal(
+    plan: TreePlan, lanes: Any, table: Array, v: int, start: int, stop: int, column: int,
+    marginals: Array, total: Array,
+) -> None:
+    """Write the marginal of one variable for rows `start` to `stop`."""
+    k = plan.n_states[v]
+    total[:k] = 0.0
+    c = plan.home[v]
+    cell = plan.first[c]
+    while cell < plan.first[c + 1]:
+        for s in range(k):
+            for _ in range(plan.stride[v]):
+                for b in range(len(lanes)):
+                    total[s, b] += table[cell, b]
+                cell += np.uint64(1)
+    for b in range(stop - start):
+        for s in range(k):
+            marginals[start + b, column + s] = total[s, b]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _fill_in(
+    plan: TreePlan, table: Array, b: int, by_entry: Array, entry_first: Array, uniform: Array,
+    top: bool, cells: Array,
+) -> None:
+    """Choose a cell in every clique from the root down: the best one, or one drawn at random."""
+    for c in range(plan.parent.size):
+        p = plan.parent[c]
+        entry = plan.sep_first[c]
+        if p >= 0:
+            entry += plan.down[plan.down_first[c] + cells[p] - plan.first[p]]
+        after = entry + np.uint64(1)
+        chosen = by_entry[entry_first[entry]]
+        if top:
+            for i in range(entry_first[entry], entry_first[after]):
+                if table[by_entry[i], b] > table[chosen, b]:
+                    chosen = by_entry[i]
+        else:
+            total = 0.0
+            for i in range(entry_first[entry], entry_first[after]):
+                total += table[by_entry[i], b]
+            left = uniform[c] * total
+            for i in range(entry_first[entry], entry_first[after]):
+                value = table[by_entry[i], b]
+                if value > 0.0:
+                    chosen = by_entry[i]
+                    left -= value
+                    if left < 0.0:
+                        break
+        cells[c] = chosen
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def explain(
+    plan: TreePlan,
+    lanes: Any,
+    codes: Array,
+    missing: int,
+    soft: Array,
+    soft_first: Array,
+    by_entry: Array,
+    entry_first: Array,
+    uniform: Array,
+    top: bool,
+    log_z: Array,
+    out: Array,
+) -> None:
+    """Complete every row: by its most probable explanation (`top`), or by a draw given the rest.
+
+    `by_entry` lists each clique's cells grouped by separator entry, from `entry_first` on;
+    `uniform` has shape (n_rows, n_cliques) and is read only when drawing. `log_z` gets the log
+    probability of the explanation, or of the evidence.
+    """
+    width = len(lanes)
+    table = np.empty((plan.potential.size, width))
+    message = np.empty((plan.sep_first[-1], width))
+    biggest = np.empty((plan.parent.size, width))
+    sums = np.empty((plan.parent.size, width))
+    factor = np.empty((max(plan.n_states), width))
+    logs = np.empty(width)
+    cells = np.empty(plan.parent.size, np.uint64)
+    for r in range(0, codes.shape[1], width):
+        end = min(codes.shape[1], r + width)
+        _start(plan, lanes, table)
+        _enter(plan, lanes, table, codes, missing, r, end, soft, soft_first, factor)
+        logs[:] = 0.0
+        _collect(plan, lanes, table, message, biggest, sums, logs, top)
+        for b in range(end - r):
+            log_z[r + b] = logs[b]
+            if logs[b] == -np.inf:
+                continue
+            _fill_in(plan, table, b, by_entry, entry_first, uniform[r + b if not top else 0], top, cells)
+            for v in range(out.shape[0]):
+                c = plan.home[v]
+                out[v, r + b] = np.int64(cells[c] - plan.first[c]) // plan.stride[v] % plan.n_states[v]

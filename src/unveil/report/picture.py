@@ -1,0 +1,211 @@
+"""`draw`: a network as a picture, for files, notebooks and pages.
+
+What is drawn, and how each thing looks, is decided here; `picture_svg` and `picture_figure` put it
+on SVG and on a Matplotlib figure.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unveil.errors import FormatError, ModelError
+from unveil.files import atomic_write
+from unveil.graph.dag import DAG
+from unveil.graph.names import Pair
+from unveil.model.network import Network
+from unveil.report.curves import Point
+from unveil.report.layout import Box, layout
+from unveil.report.text import shorten, text_width
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["FONT_SIZE", "Arrow", "Node", "Picture", "draw", "svg_text"]
+
+FONT_SIZE = 13.0
+PADDING = 24.0
+THINNEST, USUAL, THICKEST = 1.0, 1.5, 5.0
+"""Line widths: of an arc of strength 0, of all arcs when no strength is given, of strength 1."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A box with a label; `tip` is what a mouse that rests on it reads."""
+
+    box: Box
+    label: str
+    tip: str
+    hidden: bool
+    highlighted: bool
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A curve to a child; `points` as in `Layout.arcs`."""
+
+    points: tuple[Point, ...]
+    width: float
+    label: str
+    tip: str
+    highlighted: bool
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A network laid out and ready to be drawn; shows itself in a notebook."""
+
+    nodes: tuple[Node, ...]
+    arrows: tuple[Arrow, ...]
+    width: float
+    height: float
+    title: str
+
+    def svg(self) -> str:
+        """The picture as SVG, with names as text and tooltips on nodes and arcs."""
+        from unveil.report.picture_svg import picture_svg
+
+        return picture_svg(self)
+
+    def figure(self) -> Figure:
+        """The picture as a Matplotlib figure of its own, outside pyplot."""
+        from unveil.report.picture_figure import picture_figure
+
+        return picture_figure(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture; the ending of the name says how: .svg, .png or .pdf."""
+        ending = Path(path).suffix.lower()
+        if ending == ".svg":
+            with atomic_write(path) as file:
+                file.write(self.svg())
+        elif ending in (".png", ".pdf"):
+            # A PDF carries its date unless told not to; the same picture gives the same file.
+            about: dict[str, Any] = {"CreationDate": None} if ending == ".pdf" else {}
+            with atomic_write(path, "wb") as file:
+                self.figure().savefig(file, format=ending[1:], metadata=about)
+        else:
+            raise FormatError(
+                f"a picture is saved as .svg, .png or .pdf; {str(path)!r} ends in "
+                f"{ending or 'none of them'!r}. Change the ending of the file's name."
+            )
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+
+def draw(
+    network: Network | DAG,
+    path: str | os.PathLike[str] | None = None,
+    strength: Mapping[Pair, float] | None = None,
+    highlight: Collection[str | Pair] = (),
+    title: str = "",
+    labels: Mapping[Pair, str] | None = None,
+    tips: Mapping[Pair, str] | None = None,
+) -> Picture:
+    """The picture of a network or a bare graph, parents above children; saved if `path` is given.
+
+    Parameters
+    ----------
+    network
+        What to draw. Hidden variables of a network are tinted and dashed.
+    path
+        A file to write as well; its ending (.svg, .png, .pdf) chooses the format.
+    strength
+        A number from 0 to 1 for each arc, shown as its thickness. Arcs without one are thinnest.
+    highlight
+        Names of nodes and `(parent, child)` pairs to bring out.
+    title
+        A heading above the picture.
+    labels
+        Words to write beside arcs.
+    tips
+        Words to show while the mouse rests on an arc (in SVG).
+
+    Examples
+    --------
+    >>> picture = draw(DAG(["rain", "grass"], [("rain", "grass")]), highlight=["rain"])
+    >>> picture.svg()[:4]
+    '<svg'
+    """
+    dag = network.dag if isinstance(network, Network) else network
+    _check_arcs(dag, strength, "strength")
+    _check_arcs(dag, labels, "labels")
+    _check_arcs(dag, tips, "tips")
+    marked = set(highlight)
+    _check_highlight(dag, marked)
+    names = {name: shorten(name) for name in dag.nodes}
+    found = layout(dag, {x: text_width(s, FONT_SIZE) + PADDING for x, s in names.items()})
+    hidden = set(network.hidden) if isinstance(network, Network) else set[str]()
+    nodes = [
+        Node(box, names[x], _node_tip(network, x), x in hidden, x in marked)
+        for x, box in found.boxes.items()
+    ]
+    arrows = [
+        Arrow(
+            points,
+            USUAL if strength is None else _line_width(strength.get(arc, 0.0)),
+            (labels or {}).get(arc, ""),
+            _arc_tip(arc, (tips or labels or {}).get(arc, "")),
+            arc in marked,
+        )
+        for arc, points in found.arcs.items()
+    ]
+    picture = Picture(tuple(nodes), tuple(arrows), found.width, found.height, title)
+    if path is not None:
+        picture.save(path)
+    return picture
+
+
+def svg_text(
+    network: Network | DAG,
+    strength: Mapping[Pair, float] | None = None,
+    highlight: Collection[str | Pair] = (),
+    title: str = "",
+    labels: Mapping[Pair, str] | None = None,
+    tips: Mapping[Pair, str] | None = None,
+) -> str:
+    """The picture as SVG text, to be put into a page; the arguments are those of `draw`."""
+    return draw(network, None, strength, highlight, title, labels, tips).svg()
+
+
+def _line_width(strength: float) -> float:
+    return THINNEST + (THICKEST - THINNEST) * min(1.0, max(0.0, strength))
+
+
+def _arc_tip(arc: Pair, words: str) -> str:
+    return f"{arc[0]} → {arc[1]}" + (f": {words}" if words else "")
+
+
+def _node_tip(network: Network | DAG, name: str) -> str:
+    """The name and, if known, the states."""
+    if isinstance(network, DAG):
+        return name
+    variable = network.variable(name)
+    if variable.states is None:
+        what = "continuous"
+    else:
+        shown = ", ".join(str(s) for s in variable.states[:8])
+        what = f"{len(variable.states)} states: {shown}{', …' if len(variable.states) > 8 else ''}"
+    return f"{name} ({'hidden; ' if variable.hidden else ''}{what})"
+
+
+def _check_arcs(dag: DAG, given: Mapping[Pair, object] | None, what: str) -> None:
+    known = set(dag.arcs)
+    for arc in given or ():
+        if arc not in known:
+            raise ModelError(
+                f"{what} has a value for {arc!r}, which is not an arc of this graph; "
+                "its keys are (parent, child) pairs as in dag.arcs"
+            )
+
+
+def _check_highlight(dag: DAG, marked: set[str | Pair]) -> None:
+    for thing in sorted(marked.difference(dag.nodes, dag.arcs), key=repr):
+        raise ModelError(
+            f"highlight has {thing!r}, which is neither a node nor a (parent, child) arc of this "
+            "graph"
+        )

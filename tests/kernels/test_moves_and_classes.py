@@ -1,0 +1,221 @@
+"""Kernels on graphs: against unveil.graph on every small DAG, and against enumeration."""
+
+from itertools import product
+
+import networkx as nx
+import numpy as np
+import pytest
+from graph.oracle import all_dags
+from graph.strategies import dags
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unveil.errors import CycleError, ModelError
+from unveil.graph import DAG, PDAG, completed_pdag, consistent_extension, equivalent
+from unveil.kernels.classes import complete, extend, semi_directed_path
+from unveil.kernels.moves import (
+    ADD,
+    DELETE,
+    NOTHING,
+    REVERSE,
+    best_move,
+    link,
+    recompute_reach,
+    reversible,
+)
+
+NO_TABU = np.zeros(0, np.int64)
+
+
+def matrix(graph):
+    """The byte matrix of a DAG or PDAG."""
+    n = len(graph.nodes)
+    place = {name: i for i, name in enumerate(graph.nodes)}
+    out = np.zeros((n, n), np.uint8)
+    for x, y in graph.arcs:
+        out[place[y], place[x]] = 1
+    for x, y in getattr(graph, "edges", ()):
+        out[place[y], place[x]] = out[place[x], place[y]] = 1
+    return out
+
+
+def as_dag(parents, nodes):
+    return DAG(nodes, [(nodes[x], nodes[y]) for y, x in np.argwhere(parents)])
+
+
+def reach_of(parents):
+    graph = nx.DiGraph([(x, y) for y, x in np.argwhere(parents).tolist()])
+    graph.add_nodes_from(range(len(parents)))
+    out = np.eye(len(parents), dtype=np.uint8)
+    for a in graph:
+        out[a, list(nx.descendants(graph, a))] = 1
+    return out
+
+
+def is_acyclic(parents):
+    return nx.is_directed_acyclic_graph(nx.DiGraph(np.asarray(parents).T))
+
+
+# Classes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_completing_and_extending_every_small_dag(n):
+    for dag in all_dags(n):
+        pdag = complete(matrix(dag))
+        assert pdag.tolist() == matrix(completed_pdag(dag)).tolist()
+        possible, parents = extend(pdag)
+        assert possible
+        assert equivalent(as_dag(parents, dag.nodes), dag)
+
+
+@given(dags(max_nodes=9))
+@settings(max_examples=60, deadline=None)
+def test_completing_and_extending_larger_dags(dag):
+    pdag = complete(matrix(dag))
+    assert pdag.tolist() == matrix(completed_pdag(dag)).tolist()
+    possible, parents = extend(pdag)
+    assert possible
+    assert equivalent(as_dag(parents, dag.nodes), dag)
+
+
+def test_extending_every_marking_of_a_square_with_a_diagonal():
+    """Some of them have no extension; the plain twin knows which."""
+    refused = 0
+    pairs = [("A", "B"), ("B", "C"), ("C", "D"), ("D", "A"), ("A", "C")]
+    for marks in product("-><o", repeat=len(pairs)):
+        chosen = [(p, m) for p, m in zip(pairs, marks, strict=True) if m != "-"]
+        arcs = [p if m == ">" else p[::-1] for p, m in chosen if m in "><"]
+        try:
+            pdag = PDAG(["A", "B", "C", "D"], arcs, [p for p, m in chosen if m == "o"])
+        except CycleError:
+            continue
+        possible, parents = extend(matrix(pdag))
+        try:
+            plain = consistent_extension(pdag)
+        except ModelError:
+            refused += 1
+            assert not possible
+            continue
+        assert possible
+        dag = as_dag(parents, pdag.nodes)
+        assert equivalent(dag, plain)
+        assert set(pdag.arcs) <= set(dag.arcs)
+    assert refused > 10
+
+
+@given(dags(min_nodes=2, max_nodes=7), st.data())
+@settings(max_examples=60, deadline=None)
+def test_semi_directed_paths(dag, data):
+    pdag = complete(matrix(dag))
+    n = len(pdag)
+    source, target = data.draw(st.permutations(range(n)))[:2]
+    others = [v for v in range(n) if v not in (source, target)]
+    blocked = np.zeros(n, np.uint8)
+    blocked[[v for v in others if data.draw(st.booleans())]] = 1
+    graph = nx.DiGraph(pdag.T)
+    graph.remove_nodes_from(np.flatnonzero(blocked).tolist())
+    expected = nx.has_path(graph, source, target)
+    assert semi_directed_path(pdag, source, target, blocked) == expected
+
+
+def test_a_blocked_target_is_not_reached():
+    pdag = matrix(DAG(["A", "B"], [("A", "B")]))
+    assert semi_directed_path(pdag, 0, 1, np.zeros(2, np.uint8))
+    assert not semi_directed_path(pdag, 0, 1, np.array([0, 1], np.uint8))
+
+
+# Moves -----------------------------------------------------------------------------------------
+
+
+@given(dags(max_nodes=8))
+@settings(max_examples=60, deadline=None)
+def test_who_reaches_whom(dag):
+    parents = matrix(dag)
+    reach = np.full_like(parents, 9)
+    recompute_reach(parents, reach)
+    assert reach.tolist() == reach_of(parents).tolist()
+    step, so_far = np.eye(len(parents), dtype=np.uint8), np.zeros_like(parents)
+    for x, y in dag.arcs:
+        link(step, dag.position(x), dag.position(y))
+        so_far[dag.position(y), dag.position(x)] = 1
+        assert step.tolist() == reach_of(so_far).tolist()
+
+
+@given(dags(min_nodes=2, max_nodes=7))
+@settings(max_examples=60, deadline=None)
+def test_reversible_arcs(dag):
+    parents = matrix(dag)
+    for y, x in np.argwhere(parents).tolist():
+        turned = parents.copy()
+        turned[y, x], turned[x, y] = 0, 1
+        assert reversible(parents, reach_of(parents), x, y) == is_acyclic(turned)
+
+
+def all_moves(parents, allowed, required, most):
+    """Every legal move with the graph it leads to, by trying."""
+    n = len(parents)
+    for y, x in product(range(n), repeat=2):
+        for kind, there, back in ((ADD, 1, 0), (DELETE, 0, 0), (REVERSE, 0, 1)):
+            if x == y or bool(parents[y, x]) == (kind == ADD) or (parents[x, y] and kind == ADD):
+                continue
+            after = parents.copy()
+            after[y, x] = there
+            after[x, y] = back
+            new = (after > 0) & (parents == 0)
+            legal = (
+                is_acyclic(after)
+                and not (new & ~allowed).any()
+                and not (required & (after == 0)).any()
+                and all(after[v].sum() <= most[v] for v in range(n) if new[v].any())
+            )
+            if legal:
+                yield (kind, x, y), after
+
+
+@given(dags(min_nodes=1, max_nodes=6), st.integers(0, 10**6), st.booleans(), st.booleans())
+@settings(max_examples=120, deadline=None)
+def test_best_move_by_trying_all(dag, seed, limited, with_tabu):
+    parents, n = matrix(dag), len(dag.nodes)
+    random = np.random.default_rng(seed)
+    toggles = random.normal(size=(n, n))
+    codes = random.integers(1, 2**62, size=(n, n), dtype=np.int64)
+    allowed, required = np.ones((n, n), bool), np.zeros((n, n), bool)
+    most = np.full(n, n)
+    if limited:
+        allowed = random.random((n, n)) < 0.7
+        required = (random.random((n, n)) < 0.3) & (parents > 0)
+        most = parents.sum(axis=1) + random.integers(0, 2, n)
+
+    def key(graph):
+        return int(np.bitwise_xor.reduce(codes[graph > 0], initial=0))
+
+    options = list(all_moves(parents, allowed, required, most))
+    keys = [key(after) for _, after in options]
+    tabu = np.array(keys[::2], np.int64) if with_tabu else NO_TABU
+    gains = {}
+    for (move, _), where in zip(options, keys, strict=True):
+        kind, x, y = move
+        if where not in tabu:
+            gains[move] = toggles[y, x] + (toggles[x, y] if kind == REVERSE else 0.0)
+    room = most - parents.sum(axis=1)
+    kind, x, y, gain = best_move(
+        toggles, parents, reach_of(parents), allowed, required, room, codes, key(parents), tabu
+    )
+    if not gains:
+        assert kind == NOTHING
+        return
+    assert gain == max(gains.values())
+    assert gains[kind, x, y] == gain
+
+
+def test_the_first_of_equal_moves_wins():
+    parents = np.zeros((3, 3), np.uint8)
+    toggles = np.full((3, 3), 1.0)
+    toggles[2, 1] += 1e-12
+    everything, nothing = np.ones((3, 3), bool), np.zeros((3, 3), bool)
+    found = best_move(
+        toggles, parents, np.eye(3, dtype=np.uint8), everything, nothing, np.full(3, 3),
+        np.zeros((3, 3), np.int64), 0, NO_TABU,
+    )  # fmt: skip
+    assert found[:3] == (ADD, 1, 0)
