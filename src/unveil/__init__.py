@@ -29,13 +29,52 @@ _ROOM_OF = {
     "fit": "unveil.model",
     "load": "unveil.formats",
     "save": "unveil.formats",
+    "AIC": "unveil.score",
+    "BDe": "unveil.score",
+    "BDeu": "unveil.score",
+    "BIC": "unveil.score",
+    "K2": "unveil.score",
+    "MDL": "unveil.score",
+    "Constraints": "unveil.search",
+    "learn": "unveil.search",
+    "cross_validate": "unveil.evaluate",
+    "log_loss": "unveil.evaluate",
 }
-_ROOMS = ("datasets", "errors", "formats", "graph", "model", "progress", "table")
+_ROOMS = (
+    "datasets",
+    "errors",
+    "evaluate",
+    "formats",
+    "graph",
+    "infer",
+    "model",
+    "progress",
+    "report",
+    "score",
+    "search",
+    "statistics",
+    "table",
+)
 
 __all__ = [*_ROOM_OF, *_ROOMS]
 
 if TYPE_CHECKING:
-    from unveil import datasets, errors, formats, graph, model, progress, table
+    from unveil import (
+        datasets,
+        errors,
+        evaluate,
+        formats,
+        graph,
+        infer,
+        model,
+        progress,
+        report,
+        score,
+        search,
+        statistics,
+        table,
+    )
+    from unveil.evaluate import cross_validate, log_loss
     from unveil.formats import load, save
     from unveil.graph import DAG
     from unveil.model import (
@@ -46,6 +85,8 @@ if TYPE_CHECKING:
         TableCPD,
         fit,
     )
+    from unveil.score import AIC, BIC, K2, MDL, BDe, BDeu
+    from unveil.search import Constraints, learn
     from unveil.table import Discretizer, Table, Variable
 
 

@@ -1,4 +1,4 @@
-"""Scores written down from their formulas, one cell at a time; nothing here uses the code tested."""
+"""Scores written down from their formulas, one cell at a time, without the code tested."""
 
 from collections import defaultdict
 from itertools import product
@@ -73,7 +73,7 @@ def by_formula(name, table, child, parents, size=1.0):
 
 
 def sequential_predictive(rows_in_order, alpha, n_states):
-    """Log P of child states one after another: (count so far + alpha) / (total so far + r alpha)."""
+    """The log P of states one by one: (count so far + alpha) / (total so far + r alpha)."""
     seen = defaultdict(lambda: [0.0] * n_states)
     total = 0.0
     for configuration, state in rows_in_order:

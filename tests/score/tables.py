@@ -12,7 +12,7 @@ NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def random_table(seed, cards, n_rows, weights="ones"):
-    """Columns that follow some of those before them, with noise; weights ones, whole or fractional."""
+    """Columns that follow some of those before them, with noise."""
     random = np.random.default_rng(seed)
     columns = []
     for card in cards:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,11 +104,13 @@ def learn(
         learned = learn_network(table, progress=listener, time_limit=time_limit, **settings)
     arcs = arc_worth(learned.scores, learned.dag)
     sure = _confidence(table, settings, bootstrap) if bootstrap else None
+    if sure is not None:
+        arcs = tuple(replace(a, confidence=sure.of(a.parent, a.child)) for a in arcs)
     _summary(str(data), table, learned, arcs, sure)
     if output is not None:
         learned.network.save(output)
         say(f"network written to {output}")
-    _pictures(learned, arcs, sure, data, table, picture, page)
+    _pictures(learned, arcs, data, table, picture, page)
 
 
 def _prepared(table: Table, drop: list[str] | None, method: str | None, states: int) -> Table:
@@ -186,16 +189,13 @@ def _summary(
     arcs: tuple[ArcWorth, ...],
     sure: ArcConfidence | None,
 ) -> None:
-    import math
-
     from unveil.evaluate import log_loss
 
     result = learned.search
     say(f"{name}: {table.n_rows:,} rows, {table.n_columns} columns")
     say(f"{learned.network!r}")
     say(
-        f"{result.search}, {result.score_name} score {result.score:,.2f} nats "
-        f"({result.score / math.log(2) / table.total_weight:.4f} bits per row), "
+        f"{result.search}, {result.score_name} score {result.score:,.2f} nats, "
         f"{result.elapsed:.2f} s, {result.stopped}"
     )
     say(f"log-loss on these rows: {log_loss(learned.network, table)}")
@@ -217,7 +217,6 @@ def _summary(
 def _pictures(
     learned: Learned,
     arcs: tuple[ArcWorth, ...],
-    sure: ArcConfidence | None,
     data: Path,
     table: Table,
     picture: Path | None,
@@ -233,7 +232,7 @@ def _pictures(
         draw(learned.network, picture, strength=strength, title=data.name)
         say(f"picture drawn to {picture}")
     if page is not None:
-        from unveil.report import LearnedArc, learn_page
+        from unveil.report import learn_page
 
         result = learned.search
         learn_page(
@@ -244,12 +243,7 @@ def _pictures(
             score=result.score,
             seconds=result.elapsed,
             search_name=result.search,
-            arcs=[
-                LearnedArc(
-                    a.parent, a.child, a.loss, a.words, sure.of(a.parent, a.child) if sure else None
-                )
-                for a in arcs
-            ],
+            arcs=arcs,
             notes=describe(table).sentences,
         ).write(page)
         say(f"page written to {page}")

@@ -42,6 +42,6 @@ def sample(
     if network.hidden and not keep_hidden:
         table = table.without(network.hidden)
     if missing:
-        table = table.knock_out(missing, generator)
+        table = table.knock_out(missing, seed=generator)
     write_table(table, output)
     say(f"{output}: {rows:,} rows of {table.n_columns} variables drawn from {network!r}")

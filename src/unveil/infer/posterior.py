@@ -121,7 +121,7 @@ def joint_posterior(
 
     >>> from unveil import datasets
     >>> joint_posterior(datasets.network("asia"), ["tub", "lung"], {"either": "yes"}).round(3)
-    array([[[0.009, 0.151],
+    array([[[0.009, 0.152],
             [0.84 , 0.   ]]])
     """
     if len(set(names)) != len(names) or not names:

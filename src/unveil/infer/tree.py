@@ -6,6 +6,7 @@ passing, many at a time.
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -178,6 +179,15 @@ class JunctionTree:
         n_parts = 1 if small or n_jobs == 1 else os.cpu_count() or 1
         return n_parts, [int(e) for e in np.linspace(0, n_rows, n_parts + 1)]
 
+    def with_parameters(self, network: Network) -> JunctionTree:
+        """The same tree for a network with the same graph and other tables."""
+        other = copy.copy(self)
+        other.network = network
+        first = self.plan.first.astype(np.int64)
+        shapes = [[self._n_states[v] for v in c] for c in self.cliques.cliques]
+        other.__dict__["plan"] = self.plan._replace(potential=other._potential(first, shapes))
+        return other
+
     # Building ----------------------------------------------------------------------------------
 
     def _family(self, name: str) -> tuple[int, ...]:
@@ -263,10 +273,10 @@ class JunctionTree:
     def _cells_by_entry(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         """The cells of every clique grouped by the separator entry they belong to."""
         plan = self.plan
-        clique_of = np.repeat(np.arange(len(plan.parent)), np.diff(plan.first))
-        entry = plan.sep_first[clique_of] + plan.up
+        clique_of = np.repeat(np.arange(len(plan.parent)), np.diff(plan.first.astype(np.int64)))
+        entry = plan.sep_first.astype(np.int64)[clique_of] + plan.up
         order = np.argsort(entry, kind="stable")
-        starts = np.searchsorted(entry[order], np.arange(plan.sep_first[-1] + 1))
+        starts = np.searchsorted(entry[order], np.arange(int(plan.sep_first[-1]) + 1))
         return order.astype(np.uint64), starts.astype(np.uint64)
 
     def _family_marginal(self, v: int, cells: Matrix) -> Matrix:

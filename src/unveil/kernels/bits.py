@@ -34,8 +34,8 @@ def count_common(a: Array, b: Array) -> int:
     """The number of rows set in both bitmaps."""
     total = np.uint64(0)
     for i in range(a.size):
-        total += _popcount(a[i] & b[i])
-    return np.int64(total)
+        total += _popcount(a[i] & b[i])  # type: ignore[call-arg]
+    return np.int64(total)  # type: ignore[return-value]
 
 
 def count_common_plain(a: Array, b: Array) -> int:

@@ -221,8 +221,8 @@ def calibrate(
 
     Writes log P(row's evidence) to `log_z`; the marginals of the variables `targets` to
     marginals[r, target_first[i] + s]; and, if `expected` is not empty, adds every clique cell's
-    posterior times the row's weight to it. Without targets and `expected`, only the likelihood
-    is computed.
+    posterior times the row's weight to it (nothing for impossible rows). Without targets and
+    `expected`, only the likelihood is computed.
     """
     width = len(lanes)
     n_entries = plan.sep_first[-1]
@@ -249,7 +249,9 @@ def calibrate(
             _marginal(plan, lanes, table, targets[i], r, end, target_first[i], marginals, factor)
         if expected.size > 0:
             for b in range(width):
-                lane_weight[b] = weights[r + b] if r + b < end else 0.0
+                # An impossible row counts for nothing, also in parts of a forest it does not touch.
+                counts = r + b < end and logs[b] > -np.inf
+                lane_weight[b] = weights[r + b] if counts else 0.0
             for cell in range(np.uint64(expected.size)):
                 total = 0.0
                 for b in range(width):

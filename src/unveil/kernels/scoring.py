@@ -69,7 +69,7 @@ class DataTerm(NamedTuple):
 
 @numba.njit(cache=True, nogil=True)
 def log_complexity(n: float, k: float) -> float:
-    """Log C(n, k): the parametric complexity of a multinomial with k states and n cases.
+    """The log of C(n, k), the parametric complexity of a multinomial: k states, n cases.
 
     The approximation of Szpankowski and Weinberger (2012) as used by Silander et al. (2018),
     defined for real n and k; zero for no cases or a single state.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,11 @@ from unveil.graph.dag import DAG
 from unveil.model.cpd import CPD
 from unveil.model.prior import DirichletPrior
 from unveil.table.core import Column, Table
-from unveil.table.variable import Variable
+from unveil.table.variable import Label, Variable
+
+if TYPE_CHECKING:
+    from unveil.infer.explain import Explanation
+    from unveil.infer.posterior import Posterior
 
 __all__ = ["Network"]
 
@@ -101,6 +105,7 @@ class Network:
     def sample(self, n: int, seed: int | np.random.Generator | None = None) -> Table:
         """A table of `n` rows drawn from the network, parents before children.
 
+        >>> from unveil import TableCPD, Variable
         >>> Network([TableCPD(Variable("coin", [0, 1]), [], [0, 1])]).sample(3).labels("coin")
         [1, 1, 1]
         """
@@ -114,10 +119,11 @@ class Network:
         return Table(self.variables, [columns[name] for name in self.names])
 
     def log_likelihood(self, table: Table) -> float:
-        """The weighted sum over rows of log P(row), in nats; rows must be complete (Eq. 2.3).
+        """The weighted sum over rows of log P(what the row shows), in nats (Eq. 2.3).
 
         Columns are matched by name and states by label, so the order of either does not matter;
-        columns the network does not have are left out of the sum.
+        columns the network does not have are left out. Empty cells, hidden variables and
+        variables without a column are summed over.
         """
         rows = self.row_log_likelihoods(table)
         if table.weights is None:
@@ -126,8 +132,20 @@ class Network:
         return float(rows[seen] @ table.weights[seen])
 
     def row_log_likelihoods(self, table: Table) -> npt.NDArray[np.float64]:
-        """log P(row) in nats for every row, shape (n_rows,); `-inf` where a row is impossible."""
-        columns = self._complete_columns(table)
+        """log P(what the row shows) in nats, shape (n_rows,); `-inf` where it is impossible."""
+        if not any(name in table for name in self.names):
+            raise DataError(
+                f"the table has none of the network's variables; it has {list(table.names)[:8]}, "
+                f"the network {list(self.names)[:8]}"
+            )
+        if all(name in table and not table.missing(name).any() for name in self.names):
+            return self._complete_rows(table.select(self.names).conform(self.variables))
+        from unveil.infer.posterior import log_likelihoods
+
+        return log_likelihoods(self, table)
+
+    def _complete_rows(self, table: Table) -> npt.NDArray[np.float64]:
+        columns = {name: table.column(name) for name in self.names}
         total = np.zeros(table.n_rows)
         for start in range(0, table.n_rows, BLOCK):
             block = slice(start, start + BLOCK)
@@ -136,25 +154,42 @@ class Network:
                 cpd.add_log_probability(total[block], parents, columns[name][block])
         return total
 
-    def _complete_columns(self, table: Table) -> dict[str, Column]:
-        absent = [name for name in self.names if name not in table]
-        if absent:
-            raise DataError(
-                f"the table has no column for {', '.join(map(repr, absent[:8]))}"
-                f"{' and others' if len(absent) > 8 else ''}. The likelihood of rows with unseen "
-                "variables needs inference, which this version does not have yet."
-            )
-        known = table.select(self.names).conform(self.variables)
-        for name in self.names:
-            missing = known.missing(name)
-            if missing.any():
-                raise DataError(
-                    f"column {name!r} has {int(missing.sum())} missing cells (the first in row "
-                    f"{int(missing.argmax()) + 1}). The likelihood of incomplete rows needs "
-                    "inference, which this version does not have yet; leave those rows out with "
-                    "table.take(...) or fill them in first."
-                )
-        return {name: known.column(name) for name in self.names}
+    # Questions ---------------------------------------------------------------------------------
+
+    def posterior(
+        self,
+        given: Mapping[str, Label] | Table | None = None,
+        of: Sequence[str] | str | None = None,
+        **options: Any,
+    ) -> Posterior:
+        """What follows from findings, or from every row of a table; see `unveil.infer.posterior`.
+
+        >>> from unveil import datasets
+        >>> print(datasets.network("asia").posterior({"smoke": "yes"}, of="lung"))
+        lung: yes 0.1000, no 0.9000
+        """
+        from unveil.infer.posterior import posterior
+
+        return posterior(self, given, of, **options)
+
+    def most_probable(
+        self, given: Mapping[str, Label] | Table | None = None, **options: Any
+    ) -> Explanation:
+        """The most probable states of everything unseen; see `unveil.infer.most_probable`."""
+        from unveil.infer.explain import most_probable
+
+        return most_probable(self, given, **options)
+
+    def predict(self, table: Table, target: str) -> list[Label]:
+        """The most probable state of `target` in every row, given the row's other cells."""
+        given = table.without(target) if target in table and table.n_columns > 1 else table
+        return self.posterior(given, of=target).best(target)
+
+    def do(self, actions: Mapping[str, Label]) -> Network:
+        """The network after some variables were set by hand; see `unveil.infer.do`."""
+        from unveil.infer.intervene import do
+
+        return do(self, actions)
 
     # Making new networks -----------------------------------------------------------------------
 
@@ -204,6 +239,7 @@ class Network:
     def describe(self) -> str:
         """The network as text: size, hidden variables, and every family on a line.
 
+        >>> from unveil import TableCPD, Variable
         >>> print(Network([TableCPD(Variable("coin", ["heads", "tails"]), [], [0.5, 0.5])],
         ...               name="toss").describe())
         toss: 1 variable, 0 arcs, 1 free parameter

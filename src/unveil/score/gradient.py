@@ -16,7 +16,7 @@ __all__ = ["weight_gradient"]
 
 
 def weight_gradient(table: Table, dag: DAG, score: Score) -> npt.NDArray[np.float64]:
-    """D Score / d w for every row of a complete table, shape (n_rows,).
+    """The slope d Score / d w for every row of a complete table, shape (n_rows,).
 
     For Dirichlet scores, the sum over families of
     psi(S[x, u] + alpha(x, u)) - psi(S[u] + alpha(u)) at the row's own x and u (3.5.1); for

@@ -1,0 +1,1 @@
+"""EM: learning from what is missing and what is hidden."""

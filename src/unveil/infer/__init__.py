@@ -1,0 +1,32 @@
+"""What follows from what was seen.
+
+- `posterior.py`: posteriors for one question or for every row of a table
+- `explain.py`: most probable explanations, MAP of a few variables, posterior draws
+- `influence.py`: which finding mattered most, what to ask next
+- `intervene.py`: `do`, seeing against doing
+- `tree.py`: the junction tree behind exact answers
+- `gaussian.py`: networks of linear Gaussian variables
+- `approximate/`: loopy propagation, mean field, Gibbs, likelihood weighting
+"""
+
+from unveil.infer.explain import Explanation, draw_missing, map_of, most_probable
+from unveil.infer.influence import bayes_factor, finding_influence, information_about
+from unveil.infer.intervene import do
+from unveil.infer.posterior import Posterior, joint_posterior, log_likelihoods, posterior
+from unveil.infer.tree import JunctionTree
+
+__all__ = [
+    "Explanation",
+    "JunctionTree",
+    "Posterior",
+    "bayes_factor",
+    "do",
+    "draw_missing",
+    "finding_influence",
+    "information_about",
+    "joint_posterior",
+    "log_likelihoods",
+    "map_of",
+    "most_probable",
+    "posterior",
+]

@@ -1,0 +1,89 @@
+"""The most probable states of what was not seen, and draws of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.infer.evidence import Findings, Likelihoods, evidence_from
+from unveil.infer.posterior import as_table, joint_posterior, refuse_impossible, tree_of
+from unveil.model.network import Network
+from unveil.table.core import Table
+from unveil.table.variable import Label
+
+__all__ = ["Explanation", "draw_missing", "map_of", "most_probable"]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Rows with every variable filled in; `log_probability` (nats) is that of each whole row."""
+
+    table: Table
+    log_probability: npt.NDArray[np.float64]
+
+    def row(self, index: int = 0) -> dict[str, Label | None]:
+        """One explanation as a dict from name to state."""
+        return self.table.row(index)
+
+
+def most_probable(
+    network: Network,
+    given: Findings | Table | None = None,
+    likelihood: Likelihoods | None = None,
+    max_bytes: int | None = None,
+) -> Explanation:
+    """The most probable states of all unseen variables together (MPE), for every row.
+
+    This maximises the joint probability; the states that are most probable one by one
+    (`posterior(...).best`) may be another answer.
+
+    >>> from unveil import datasets
+    >>> found = most_probable(datasets.network("asia"), {"dysp": "yes", "xray": "yes"})
+    >>> found.row()["bronc"], round(float(np.exp(found.log_probability[0])), 4)
+    ('yes', 0.0259)
+    """
+    table = as_table(network, given)
+    tree = tree_of(network, network.names, max_bytes)
+    evidence = evidence_from(tree.network, tree.names, table, dict(likelihood or {}))
+    log_p, codes = tree.explain(evidence)
+    refuse_impossible(log_p)
+    return Explanation(Table(tree.network.variables, codes, table.weights), log_p)
+
+
+def draw_missing(
+    network: Network, table: Table, seed: int | np.random.Generator | None = None
+) -> Table:
+    """The table with every unseen cell drawn from its posterior given the row's other cells.
+
+    Hidden variables and variables without a column are drawn too.
+    """
+    tree = tree_of(network, network.names)
+    evidence = evidence_from(tree.network, tree.names, table, {})
+    log_z, codes = tree.explain(evidence, np.random.default_rng(seed))
+    refuse_impossible(log_z)
+    return Table(tree.network.variables, codes, table.weights)
+
+
+def map_of(
+    network: Network,
+    names: Sequence[str],
+    given: Findings | Table | None = None,
+    likelihood: Likelihoods | None = None,
+) -> Explanation:
+    """The most probable states of `names` together, everything else summed out (MAP).
+
+    `log_probability` is that of the answer given the evidence.
+
+    >>> from unveil import datasets
+    >>> map_of(datasets.network("asia"), ["tub", "lung"], {"either": "yes"}).row()
+    {'tub': 'no', 'lung': 'yes'}
+    """
+    joint = joint_posterior(network, names, given, likelihood)
+    flat = joint.reshape(len(joint), -1)
+    best = flat.argmax(axis=1)
+    codes = np.unravel_index(best, joint.shape[1:])
+    table = Table([network.variable(name) for name in names], codes)
+    return Explanation(table, np.log(flat[np.arange(len(flat)), best]))

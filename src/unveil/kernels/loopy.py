@@ -1,0 +1,269 @@
+"""Loopy belief propagation on the factor graph of a network (Kschischang, Frey, Loeliger 2001).
+
+`FactorGraph` and `read_row` also serve the other approximate methods.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["FactorGraph", "propagate_loopy", "read_row"]
+
+Array = npt.NDArray[Any]
+
+
+class FactorGraph(NamedTuple):
+    """A network as flat arrays: one factor per family, one edge per variable of a family.
+
+    Variables are numbered parents before children; factor f is the table of variable f given its
+    parents, at `table[first[f]:first[f + 1]]`. Its edges are `edge_first[f]` to `edge_first[f + 1]`,
+    parents first: edge e leads to the variable `member[e]`, which has `stride[e]` in the table.
+    Variable v is touched by the edges `touch[touch_first[v]:touch_first[v + 1]]`; edge e belongs to
+    the factor `factor[e]`. Numbers per state of every variable stand from `state_first[v]` on,
+    messages along edge e from `message_first[e]` on.
+    """
+
+    n_states: Array
+    state_first: Array
+    table: Array
+    first: Array
+    edge_first: Array
+    member: Array
+    stride: Array
+    factor: Array
+    touch: Array
+    touch_first: Array
+    message_first: Array
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def read_row(
+    graph: FactorGraph, codes: Array, missing: int, soft: Array, soft_first: Array, r: int,
+    local: Array, low: Array, high: Array,
+) -> None:
+    """Write what row r says: `local`, the likelihood of every state, and the range low to high.
+
+    Of an observed variable the range holds the one observed state, of others all states.
+    """
+    for v in range(graph.n_states.size):
+        a, k = graph.state_first[v], graph.n_states[v]
+        low[v], high[v] = 0, k
+        for s in range(k):
+            local[a + s] = soft[soft_first[v] + s, r] if soft_first[v] >= 0 else 1.0
+        if codes[v, r] != missing:
+            low[v] = codes[v, r]
+            high[v] = low[v] + 1
+            for s in range(k):
+                if s != low[v]:
+                    local[a + s] = 0.0
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _gather(
+    graph: FactorGraph, v: int, without: int, local: Array, message: Array, out: Array, at: int
+) -> float:
+    """Multiply `local` and all messages to v, but that along the edge `without`.
+
+    Writes the product, scaled to sum to one, to out[at:] and returns the log of its sum (`-inf` if
+    everything is zero). Scaling after every factor keeps a variable with a thousand children from
+    underflowing.
+    """
+    k = graph.n_states[v]
+    log_scale = 0.0
+    for s in range(k):
+        out[at + s] = local[graph.state_first[v] + s]
+    for i in range(graph.touch_first[v] - 1, graph.touch_first[v + 1]):
+        if i >= graph.touch_first[v]:
+            e = graph.touch[i]
+            if e == without:
+                continue
+            m = graph.message_first[e]
+            for s in range(k):
+                out[at + s] *= message[m + s]
+        total = 0.0
+        for s in range(k):
+            total += out[at + s]
+        if total <= 0.0:
+            return -np.inf
+        log_scale += math.log(total)
+        for s in range(k):
+            out[at + s] /= total
+    return log_scale
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _send(
+    graph: FactorGraph, f: int, low: Array, high: Array, incoming: Array, fresh: Array,
+    digit: Array, left: Array,
+) -> float:
+    """Compute all messages of factor f into `fresh`; the sum of the factor times `incoming`.
+
+    The message to member j is the sum over cells of the table times the incoming messages of all
+    other members: products from the left times products from the right, so nothing is divided.
+    """
+    e0 = graph.edge_first[f]
+    m = graph.edge_first[f + 1] - e0
+    cell = graph.first[f]
+    for j in range(m):
+        v = graph.member[e0 + j]
+        digit[j] = low[v]
+        cell += low[v] * graph.stride[e0 + j]
+        for s in range(graph.n_states[v]):
+            fresh[graph.message_first[e0 + j] + s] = 0.0
+    total = 0.0
+    j = 0
+    while j >= 0:
+        if graph.table[cell] > 0.0:
+            left[0] = graph.table[cell]
+            for j in range(m):
+                left[j + 1] = left[j] * incoming[graph.message_first[e0 + j] + digit[j]]
+            total += left[m]
+            right = 1.0
+            for j in range(m - 1, -1, -1):
+                place = graph.message_first[e0 + j] + digit[j]
+                fresh[place] += left[j] * right
+                right *= incoming[place]
+        j = m - 1
+        while j >= 0:
+            v = graph.member[e0 + j]
+            digit[j] += 1
+            cell += graph.stride[e0 + j]
+            if digit[j] < high[v]:
+                break
+            cell -= (high[v] - low[v]) * graph.stride[e0 + j]
+            digit[j] = low[v]
+            j -= 1
+    return total
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _update(
+    graph: FactorGraph, f: int, low: Array, high: Array, local: Array, message: Array,
+    incoming: Array, fresh: Array, digit: Array, left: Array, damping: float,
+) -> float:
+    """Renew the messages of factor f; the largest change, or -1 if they contradict each other.
+
+    The new message is (1 - damping) new + damping old, but what is impossible stays impossible.
+    """
+    for e in range(graph.edge_first[f], graph.edge_first[f + 1]):
+        at = graph.message_first[e]
+        if _gather(graph, graph.member[e], e, local, message, incoming, at) == -np.inf:
+            return -1.0
+    if _send(graph, f, low, high, incoming, fresh, digit, left) <= 0.0:
+        return -1.0
+    change = 0.0
+    for e in range(graph.edge_first[f], graph.edge_first[f + 1]):
+        v = graph.member[e]
+        if high[v] - low[v] < 2:
+            continue
+        a = graph.message_first[e]
+        b = a + graph.n_states[v]
+        total = 0.0
+        for i in range(a, b):
+            total += fresh[i]
+        if total <= 0.0:
+            return -1.0
+        kept = 0.0
+        for i in range(a, b):
+            new = fresh[i] / total
+            change = max(change, abs(new - message[i]))
+            message[i] = (1.0 - damping) * new + damping * message[i] if new > 0.0 else 0.0
+            kept += message[i]
+        for i in range(a, b):
+            message[i] /= kept
+    return change
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _bethe(
+    graph: FactorGraph, low: Array, high: Array, local: Array, message: Array, incoming: Array,
+    fresh: Array, digit: Array, left: Array, belief: Array,
+) -> float:
+    """Write the beliefs of all variables; the Bethe estimate of log P(evidence).
+
+    With n the messages to and m those from the factors, it is sum over f of log sum_x f(x) prod n
+    + sum over v of log sum_s local(s) prod m - sum over edges of log sum_s n(s) m(s) (Yedidia,
+    Freeman and Weiss 2005, at a fixed point), whatever the messages are scaled to.
+    """
+    log_z = 0.0
+    for v in range(graph.n_states.size):
+        log_z += _gather(graph, v, -1, local, message, belief, graph.state_first[v])
+    for f in range(graph.n_states.size):
+        for e in range(graph.edge_first[f], graph.edge_first[f + 1]):
+            at = graph.message_first[e]
+            _gather(graph, graph.member[e], e, local, message, incoming, at)
+        total = _send(graph, f, low, high, incoming, fresh, digit, left)
+        log_z += math.log(total) if total > 0.0 else -np.inf
+        for e in range(graph.edge_first[f], graph.edge_first[f + 1]):
+            overlap = 0.0
+            a = graph.message_first[e]
+            for i in range(a, a + graph.n_states[graph.member[e]]):
+                overlap += incoming[i] * message[i]
+            log_z -= math.log(overlap) if overlap > 0.0 else 0.0
+    return log_z
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def propagate_loopy(
+    graph: FactorGraph,
+    codes: Array,
+    missing: int,
+    soft: Array,
+    soft_first: Array,
+    start: int,
+    stop: int,
+    damping: float,
+    max_iterations: int,
+    tolerance: float,
+    targets: Array,
+    target_first: Array,
+    marginals: Array,
+    log_z: Array,
+    change: Array,
+) -> None:
+    """Send messages in rows `start` to `stop` until none changes by more than `tolerance`.
+
+    One iteration renews the messages of all factors twice, parents first and children first. Rows
+    whose messages contradict each other get `log_z` of -inf; `change` keeps the last change.
+    """
+    n = graph.n_states.size
+    local = np.empty(graph.state_first[-1])
+    belief = np.empty(graph.state_first[-1])
+    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
+    message = np.empty(graph.message_first[-1])
+    incoming = np.empty(graph.message_first[-1])
+    fresh = np.empty(graph.message_first[-1])
+    widest = np.max(np.diff(graph.edge_first))
+    digit, left = np.empty(widest, np.int64), np.empty(widest + 1)
+    for r in range(start, stop):
+        read_row(graph, codes, missing, soft, soft_first, r, local, low, high)
+        message[:] = 1.0
+        possible = True
+        for _ in range(max_iterations):
+            worst = 0.0
+            for i in range(2 * n):
+                f = i if i < n else 2 * n - 1 - i
+                step = _update(
+                    graph, f, low, high, local, message, incoming, fresh, digit, left, damping
+                )
+                if step < 0.0:
+                    possible = False
+                    break
+                worst = max(worst, step)
+            change[r] = worst
+            if not possible or worst <= tolerance:
+                break
+        if not possible:
+            log_z[r] = -np.inf
+            change[r] = 0.0
+            continue
+        log_z[r] = _bethe(graph, low, high, local, message, incoming, fresh, digit, left, belief)
+        for i in range(targets.size):
+            v = targets[i]
+            for s in range(graph.n_states[v]):
+                marginals[r, target_first[i] + s] = belief[graph.state_first[v] + s]

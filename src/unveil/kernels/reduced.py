@@ -1,0 +1,126 @@
+"""Summing over a few unseen variables, row by row, when many rows lack the same ones.
+
+For rows in which the same variables U are unseen, only the families that contain some of U matter.
+Family f is laid out as rows of K numbers, one per joint configuration of U: entry
+`first[f] + position * K + u`, where `position` is the mixed-radix number of its observed members.
+Then a row's posterior over U is a sum of such rows of logs, and expected counts are sums of
+posteriors; both are vector instructions over u.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["ReducedPlan", "reduced_pass", "reduced_pass_plain"]
+
+Array = npt.NDArray[Any]
+
+
+class ReducedPlan(NamedTuple):
+    """The families that matter, as flat arrays.
+
+    Family f's observed members are `member[member_first[f] : member_first[f + 1]]`, each with the
+    number of entries (K times its place value) one step of its code is worth in `step`.
+    """
+
+    first: Array
+    member_first: Array
+    member: Array
+    step: Array
+    n_configurations: int
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def reduced_pass(
+    plan: ReducedPlan,
+    logs: Array,
+    codes: Array,
+    weights: Array,
+    start: int,
+    stop: int,
+    log_z: Array,
+    posterior: Array,
+    counts: Array,
+) -> None:
+    """Sum over U in rows `start` to `stop`.
+
+    `logs` holds the families' log-probabilities. `log_z` gets the log of the summed product;
+    `posterior` (n_rows, K), unless empty, the posterior of every configuration; `counts`, laid out
+    like `logs` unless empty, the posteriors times the rows' weights, added up.
+    """
+    k = plan.n_configurations
+    n_families = plan.first.size
+    total = np.empty(k)
+    place = np.empty(n_families, np.uint64)
+    for r in range(start, stop):
+        total[:] = 0.0
+        for f in range(n_families):
+            at = plan.first[f]
+            for i in range(plan.member_first[f], plan.member_first[f + 1]):
+                at += np.uint64(codes[plan.member[i], r]) * plan.step[i]
+            place[f] = at
+            for u in range(np.uint64(k)):
+                total[u] += logs[at + u]
+        most = total[0]
+        for u in range(1, k):
+            most = max(most, total[u])
+        if most == -np.inf:
+            log_z[r] = -np.inf
+            if posterior.size > 0:
+                posterior[r] = 0.0
+            continue
+        summed = 0.0
+        for u in range(k):
+            total[u] = math.exp(total[u] - most)
+            summed += total[u]
+        log_z[r] = most + math.log(summed)
+        if posterior.size > 0:
+            for u in range(k):
+                posterior[r, u] = total[u] / summed
+        if counts.size > 0:
+            scale = weights[r] / summed
+            for u in range(k):
+                total[u] *= scale
+            for f in range(n_families):
+                at = place[f]
+                for u in range(np.uint64(k)):
+                    counts[at + u] += total[u]
+
+
+def reduced_pass_plain(
+    plan: ReducedPlan,
+    logs: Array,
+    codes: Array,
+    weights: Array,
+    start: int,
+    stop: int,
+    log_z: Array,
+    posterior: Array,
+    counts: Array,
+) -> None:
+    """The twin of `reduced_pass`."""
+    k = plan.n_configurations
+    for r in range(start, stop):
+        places = []
+        for f in range(plan.first.size):
+            inside = slice(int(plan.member_first[f]), int(plan.member_first[f + 1]))
+            steps = [int(codes[m, r]) * int(s) for m, s in
+                     zip(plan.member[inside], plan.step[inside], strict=True)]  # fmt: skip
+            places.append(int(plan.first[f]) + sum(steps))
+        total = np.sum([logs[p : p + k] for p in places], axis=0)
+        log_z[r] = np.logaddexp.reduce(total)
+        if log_z[r] == -np.inf:
+            if posterior.size > 0:
+                posterior[r] = 0.0
+            continue
+        share = np.exp(total - log_z[r])
+        if posterior.size > 0:
+            posterior[r] = share
+        if counts.size > 0:
+            for p in places:
+                counts[p : p + k] += weights[r] * share
