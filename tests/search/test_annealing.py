@@ -10,6 +10,7 @@ from score.tables import random_table, tables
 
 from unveil.errors import ModelError
 from unveil.graph import DAG
+from unveil.kernels.moves import ADD, DELETE, REVERSE
 from unveil.progress import Ticker
 from unveil.search import Constraints, exact_search, simulated_annealing
 from unveil.search.annealing import _Walker
@@ -64,6 +65,20 @@ def test_the_temperature_falls_and_a_listener_can_stop():
     )
     assert result.stopped == "asked to stop"
     assert [s.temperature for s in seen] == [100.0, 50.0, 25.0, 12.5]
+
+
+def test_the_gain_of_every_proposal_is_the_change_of_the_score():
+    scores = scores_of(random_table(2, (2, 3, 2, 2), 60))
+    state = GraphState(scores, Constraints().rules(scores.names))
+    walker = _Walker(state, np.random.default_rng(0), Ticker())
+    kinds = set()
+    for _ in range(200):
+        move = walker._propose()
+        before, gain = scores.total(state.dag()), walker._gain(move)
+        state.apply(move)
+        assert scores.total(state.dag()) - before == pytest.approx(gain, abs=1e-8)
+        kinds.add(move[0])
+    assert kinds == {ADD, DELETE, REVERSE}
 
 
 def test_the_metropolis_rule():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from score.tables import random_table, tables
 
 from unveil.errors import ModelError
+from unveil.score import FamilyPrior
 from unveil.search import chow_liu
 
 from .helpers import best_by_enumeration, scores_of
@@ -58,6 +59,13 @@ def test_other_scores_turn_each_tree_to_its_best_root():
     for seed in range(8):
         scores = scores_of(random_table(seed, (2, 4), 60), "k2")
         assert chow_liu(scores).score == pytest.approx(best_forest(scores))
+
+
+def test_a_pair_with_one_good_direction_is_joined_that_way():
+    prior = FamilyPrior(lambda child, parents: -1000.0 if (child, *parents) == ("B", "A") else 0.0)
+    scores = scores_of(random_table(1, (2, 2), 300), structure_prior=prior)
+    assert chow_liu(scores).dag.arcs == (("B", "A"),)
+    assert chow_liu(scores, root="A").dag.arcs == ()
 
 
 def test_independent_variables_stay_apart():

@@ -163,14 +163,14 @@ def test_the_forecast_holds():
     """Traced allocations of the tables, for a score that needs all of them."""
     import tracemalloc
 
-    n = 14
+    n = 16
     scores = scores_of(random_table(1, (2, 3) * (n // 2), 30), "k2")
     exact_search(scores_of(random_table(1, (2, 2), 30), "k2"))
     tracemalloc.start()
     exact_search(scores)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert memory_forecast(n) * 0.7 < peak < memory_forecast(n) * 1.1 + 5e5
+    assert memory_forecast(n) * 0.9 < peak < memory_forecast(n) + 300_000
 
 
 @pytest.mark.parametrize("steps", [1, 4, 30, 60])

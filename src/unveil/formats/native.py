@@ -11,7 +11,9 @@ from typing import Any
 
 from unveil.errors import FormatError, ModelError, UnveilError, UnveilWarning
 from unveil.formats.spelling import checked_variable
+from unveil.model.conditional_gaussian_cpd import ConditionalGaussianCPD
 from unveil.model.cpd import CPD
+from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.network import Network
 from unveil.model.table_cpd import TableCPD
 from unveil.table.variable import Variable
@@ -21,7 +23,9 @@ __all__ = ["CPD_KINDS", "read_native", "write_native"]
 FORMAT = "unveil-network"
 VERSION = 1
 
-CPD_KINDS: dict[str, type[CPD]] = {"table": TableCPD}
+CPD_KINDS: dict[str, type[CPD]] = {
+    kind.kind: kind for kind in (TableCPD, LinearGaussianCPD, ConditionalGaussianCPD)
+}
 """The kinds of conditional distributions a file may hold; a new kind is one entry."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

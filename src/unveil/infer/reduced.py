@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from os import cpu_count
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import ModelError
+from unveil.infer.tree import in_threads
 from unveil.kernels.reduced import ReducedPlan, reduced_pass
 from unveil.model.network import Network
-from unveil.model.table_cpd import TableCPD
 
 __all__ = ["ReducedModel"]
 
@@ -31,61 +30,58 @@ MAX_ENTRIES = 20_000_000
 class ReducedModel:
     """The part of a network that matters when exactly the variables `unseen` are not observed.
 
-    `cost` estimates the work per row. Build once per graph; `with_parameters` swaps the tables.
+    `cost` estimates the work per row. Tables are given as one vector in the order of the
+    network's variables (as `unveil.em.flat.FlatTables` lays them out).
     """
 
     def __init__(self, network: Network, unseen: Sequence[str]) -> None:
         self.unseen = tuple(unseen)
-        self._place = {name: i for i, name in enumerate(network.names)}
+        place = {name: i for i, name in enumerate(network.names)}
         self._n_states = [v.n_states for v in network.variables]
-        self.shape = tuple(network.variable(name).n_states for name in self.unseen)
+        self._hidden = [place[name] for name in self.unseen]
+        self.shape = tuple(self._n_states[v] for v in self._hidden)
         self.n_configurations = math.prod(self.shape)
-        hidden = {self._place[name] for name in self.unseen}
-        self._families = [
-            tuple(self._place[v.name] for v in (*cpd.parents, cpd.variable))
+        families = [
+            tuple(place[v.name] for v in (*cpd.parents, cpd.variable))
             for cpd in network.cpds.values()
         ]
-        self.relevant = [v for v, f in enumerate(self._families) if hidden & set(f)]
+        self.relevant = [v for v, f in enumerate(families) if set(self._hidden) & set(f)]
+        """The families that contain an unseen variable."""
+        self._families = [families[v] for v in self.relevant]
+        self._table_first = np.concatenate(
+            [[0], np.cumsum([math.prod(self._n_states[m] for m in f) for f in families])]
+        )
         self.n_entries = sum(
-            math.prod(self._n_states[m] for m in self._families[v] if m not in hidden)
-            * self.n_configurations
-            for v in self.relevant
+            math.prod(self._n_states[m] for m in f if m not in self._hidden) * self.n_configurations
+            for f in self._families
         )
         self.cost = self.n_configurations * (len(self.relevant) + 4)
-        self._hidden = hidden
-        self._network = network
 
     @property
     def fits(self) -> bool:
         """Whether the layout is small enough to be used."""
         return self.n_entries <= MAX_ENTRIES
 
-    def with_parameters(self, network: Network) -> ReducedModel:
-        """The same layout for a network with the same graph and other tables."""
-        import copy
-
-        other = copy.copy(self)
-        other._network = network
-        return other
-
-    def log_likelihoods(self, codes: Any) -> Matrix:
+    def log_likelihoods(self, tables: Matrix, codes: Any) -> Matrix:
         """log of the sum over unseen configurations of the relevant families' product, per row."""
-        return self._run(codes, None, False)[0]
+        return self._run(tables, codes, None, False)[0]
 
-    def posterior(self, codes: Any) -> tuple[Matrix, Matrix]:
+    def posterior(self, tables: Matrix, codes: Any) -> tuple[Matrix, Matrix]:
         """The same, and the posterior of every configuration, shape (n_rows, K)."""
-        log_z, posterior, _ = self._run(codes, None, True)
+        log_z, posterior, _ = self._run(tables, codes, None, True)
         return log_z, posterior
 
-    def expected_counts(self, codes: Any, weights: Matrix) -> tuple[Matrix, dict[int, Matrix]]:
-        """The same, and the expected counts of every relevant family, in its table's shape."""
-        log_z, _, flat = self._run(codes, weights, False)
-        return log_z, {v: self._fold(flat, i, v) for i, v in enumerate(self.relevant)}
+    def expected_vector(self, tables: Matrix, codes: Any, weights: Matrix) -> tuple[Matrix, Matrix]:
+        """The same, and the expected counts of the relevant families, laid out like `tables`."""
+        log_z, _, flat = self._run(tables, codes, weights, False)
+        return log_z, np.bincount(self._entry, flat, tables.size)
 
     def _run(
-        self, codes: Any, weights: Matrix | None, keep: bool
+        self, tables: Matrix, codes: Any, weights: Matrix | None, keep: bool
     ) -> tuple[Matrix, Matrix, Matrix]:
-        plan, logs = self._plan(), self._logs()
+        with np.errstate(divide="ignore"):
+            logs = np.log(tables)[self._entry]
+        plan = self._plan
         n_rows = codes.shape[1]
         log_z = np.empty(n_rows)
         posterior = np.empty((n_rows, self.n_configurations) if keep else (0, 0))
@@ -100,20 +96,15 @@ class ReducedModel:
                 flat[part],
             )  # fmt: skip
 
-        if n_parts == 1:
-            work(0)
-        else:
-            with ThreadPoolExecutor(n_parts) as pool:
-                for task in [pool.submit(work, part) for part in range(n_parts)]:
-                    task.result()
+        in_threads(work, n_parts)
         return log_z, posterior, flat.sum(axis=0)
 
+    @cached_property
     def _plan(self) -> ReducedPlan:
         first, members, steps, member_first = [0], [], [], [0]
-        for v in self.relevant:
-            seen = [m for m in self._families[v] if m not in self._hidden]
+        for family in self._families:
             step = self.n_configurations
-            for m in reversed(seen):
+            for m in reversed([m for m in family if m not in self._hidden]):
                 members.append(m)
                 steps.append(step)
                 step *= self._n_states[m]
@@ -127,50 +118,20 @@ class ReducedModel:
             self.n_configurations,
         )
 
-    def _logs(self) -> Matrix:
-        """The log-probabilities of the relevant families, every configuration of U spelled out."""
+    @cached_property
+    def _entry(self) -> npt.NDArray[np.int64]:
+        """For every entry of the layout, the entry of the tables' vector it stands for."""
         blocks = []
-        cpds = list(self._network.cpds.values())
-        for v in self.relevant:
-            cpd = cpds[v]
-            if not isinstance(cpd, TableCPD):
-                raise ModelError(f"summing over {cpd.variable.name!r} needs a table, not {cpd.kind}")
-            with np.errstate(divide="ignore"):
-                logs = np.log(cpd.values)
-            seen, own = self._split(v)
-            ordered = np.transpose(logs, [*seen, *own])
-            names = [self._families[v][axis] for axis in own]
-            wide = ordered.reshape([*ordered.shape[: len(seen)], *self._spread(names)])
-            full = np.broadcast_to(wide, [*ordered.shape[: len(seen)], *self.shape])
-            blocks.append(full.reshape(-1))
+        for v, family in zip(self.relevant, self._families, strict=True):
+            seen = [m for m in family if m not in self._hidden]
+            shape = [self._n_states[m] for m in seen] + list(self.shape)
+            axes = [*seen, *self._hidden]
+            entry = np.full(shape, self._table_first[v], np.int64)
+            step = 1
+            for m in reversed(family):
+                view = [1] * len(shape)
+                view[axes.index(m)] = self._n_states[m]
+                entry += (np.arange(self._n_states[m]) * step).reshape(view)
+                step *= self._n_states[m]
+            blocks.append(entry.ravel())
         return np.concatenate(blocks)
-
-    def _split(self, v: int) -> tuple[list[int], list[int]]:
-        """The axes of a family's table: observed members, then unseen ones in the order of U."""
-        family = self._families[v]
-        seen = [axis for axis, m in enumerate(family) if m not in self._hidden]
-        order = [self._place[name] for name in self.unseen]
-        own = [axis for axis, m in enumerate(family) if m in self._hidden]
-        return seen, sorted(own, key=lambda axis: order.index(family[axis]))
-
-    def _spread(self, members: Sequence[int]) -> list[int]:
-        """The shape over U with size one where a family has no say."""
-        return [
-            k if self._place[name] in members else 1
-            for name, k in zip(self.unseen, self.shape, strict=True)
-        ]
-
-    def _fold(self, flat: Matrix, i: int, v: int) -> Matrix:
-        """A family's expected counts from the flat layout, in the order of its table."""
-        seen, own = self._split(v)
-        family = self._families[v]
-        seen_shape = [self._n_states[family[axis]] for axis in seen]
-        start = int(self._plan().first[i])
-        size = math.prod(seen_shape) * self.n_configurations
-        table = flat[start : start + size].reshape([*seen_shape, *self.shape])
-        members = [family[axis] for axis in own]
-        away = tuple(
-            len(seen) + i for i, name in enumerate(self.unseen) if self._place[name] not in members
-        )
-        table = table.sum(axis=away)
-        return np.transpose(table, np.argsort([*seen, *own]))

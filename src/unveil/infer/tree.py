@@ -169,7 +169,7 @@ class JunctionTree:
                 columns, flat, cells[part],
             )  # fmt: skip
 
-        _in_threads(work, n_parts)
+        in_threads(work, n_parts)
         return log_z, flat, cells.sum(axis=0)
 
     def _parts(self, n_rows: int, n_jobs: int | None) -> tuple[int, list[int]]:
@@ -179,14 +179,46 @@ class JunctionTree:
         n_parts = 1 if small or n_jobs == 1 else os.cpu_count() or 1
         return n_parts, [int(e) for e in np.linspace(0, n_rows, n_parts + 1)]
 
-    def with_parameters(self, network: Network) -> JunctionTree:
-        """The same tree for a network with the same graph and other tables."""
+    def with_tables(self, tables: Matrix) -> JunctionTree:
+        """The same tree with other tables, given as one vector in the order of the variables."""
+        cell_of, entry_of, starts = self._factors
+        potential = np.ones(self.n_cells)
+        potential[cell_of] = np.multiply.reduceat(tables[entry_of], starts)
         other = copy.copy(self)
-        other.network = network
-        first = self.plan.first.astype(np.int64)
-        shapes = [[self._n_states[v] for v in c] for c in self.cliques.cliques]
-        other.__dict__["plan"] = self.plan._replace(potential=other._potential(first, shapes))
+        other.__dict__["plan"] = self.plan._replace(potential=potential)
         return other
+
+    def expected_vector(
+        self, evidence: Evidence, weights: Matrix, size: int
+    ) -> tuple[Matrix, Matrix]:
+        """log P(evidence) per row, and the expected counts of all families as one vector."""
+        log_z, _, cells = self._run(evidence, (), weights, None)
+        cell_of, entry_of, starts = self._factors
+        lengths = np.diff([*starts, entry_of.size])
+        counts = np.bincount(entry_of, np.repeat(cells[cell_of], lengths), size)
+        return log_z, counts
+
+    @cached_property
+    def _factors(self) -> tuple[Any, Any, Any]:
+        """For each cell with factors, the entries of the tables' vector that it multiplies.
+
+        Cells, entries grouped by cell, and where each group starts.
+        """
+        first = self.plan.first.astype(np.int64)
+        cells, entries = [], []
+        offset = 0
+        for family, c in zip(self._families, self._homes, strict=True):
+            members = self.cliques.cliques[c]
+            shape = [self._n_states[v] for v in members]
+            sizes = [self._n_states[v] for v in family]
+            inside = _entry_of_cell(members, shape, family, sizes).astype(np.int64)
+            cells.append(np.arange(first[c], first[c + 1]))
+            entries.append(inside + offset)
+            offset += math.prod(sizes)
+        cell, entry = np.concatenate(cells), np.concatenate(entries)
+        order = np.argsort(cell, kind="stable")
+        unique, starts = np.unique(cell[order], return_index=True)
+        return unique, entry[order], starts
 
     # Building ----------------------------------------------------------------------------------
 
@@ -305,7 +337,8 @@ def _entry_of_cell(
     return entry.ravel()
 
 
-def _in_threads(work: Callable[[int], None], n_parts: int) -> None:
+def in_threads(work: Callable[[int], None], n_parts: int) -> None:
+    """Do `work(0)` to `work(n_parts - 1)`, each in a thread of its own."""
     if n_parts == 1:
         work(0)
         return

@@ -35,9 +35,7 @@ Array = npt.NDArray[Any]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _given_parents(
-    graph: FactorGraph, v: int, local: Array, state: Array, weight: Array
-) -> float:
+def _given_parents(graph: FactorGraph, v: int, local: Array, state: Array, weight: Array) -> float:
     """Write P(v = s | parents) local(s) for every state s to `weight`; their sum."""
     last = graph.edge_first[v + 1] - 1
     cell = graph.first[v]
@@ -65,8 +63,33 @@ def _draw(weight: Array, k: int, total: float, uniform: float) -> int:
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
+def _draw_forward(
+    graph: FactorGraph, local: Array, generator: np.random.Generator, state: Array, weight: Array
+) -> float:
+    """Draw all variables, parents first, into `state`; the log weight of the draw.
+
+    Each is drawn in proportion to P(s | parents) local(s); the weight is the product of the sums.
+    """
+    w, log_w = 1.0, 0.0
+    for v in range(graph.n_states.size):
+        share = _given_parents(graph, v, local, state, weight)
+        if share <= 0.0:
+            return -np.inf
+        state[v] = _draw(weight, graph.n_states[v], share, generator.random())
+        w *= share
+        if w < TINY:
+            log_w += math.log(w)
+            w = 1.0
+    return log_w + math.log(w)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def find_state(
-    graph: FactorGraph, local: Array, generator: np.random.Generator, state: Array, tried: Array,
+    graph: FactorGraph,
+    local: Array,
+    generator: np.random.Generator,
+    state: Array,
+    tried: Array,
     weight: Array,
 ) -> int:
     """Write a random state of all variables that the evidence permits; whether there was one.
@@ -114,7 +137,10 @@ def find_states(
     states: Array,
     status: Array,
 ) -> None:
-    """Run `find_state` for rows `start` to `stop`; `states` has shape (n_rows, n_starts, n)."""
+    """Run `find_state` `n_starts` times for rows `start` to `stop`.
+
+    `states` has shape (stop - start, n_starts, n_variables).
+    """
     n = graph.n_states.size
     local = np.empty(graph.state_first[-1])
     low, high = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -123,9 +149,42 @@ def find_states(
     for r in range(start, stop):
         read_row(graph, codes, missing, soft, soft_first, r, local, low, high)
         for i in range(states.shape[1]):
-            status[r] = find_state(graph, local, generator, states[r, i], tried, weight)
+            status[r] = find_state(graph, local, generator, states[r - start, i], tried, weight)
             if status[r] != FOUND:
                 break
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _start_chain(
+    graph: FactorGraph,
+    local: Array,
+    generator: np.random.Generator,
+    n_draws: int,
+    state: Array,
+    drawn: Array,
+    tried: Array,
+    weight: Array,
+) -> int:
+    """Write the state a chain starts from: one of `n_draws` forward draws, taken by its weight.
+
+    That is nearly a draw from the posterior, so chains need not find the way themselves (Rubin
+    1988, sampling and resampling). Where all weights are zero, any state that is permitted.
+    """
+    total, scale = 0.0, -np.inf
+    for _ in range(n_draws):
+        log_w = _draw_forward(graph, local, generator, drawn, weight)
+        if log_w == -np.inf:
+            continue
+        if log_w > scale:
+            total *= math.exp(scale - log_w)
+            scale = log_w
+        w = math.exp(log_w - scale)
+        total += w
+        if generator.random() * total < w:
+            state[:] = drawn
+    if total > 0.0:
+        return FOUND
+    return find_state(graph, local, generator, state, tried, weight)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -161,8 +220,17 @@ def _blanket(
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _run_chain(
-    graph: FactorGraph, local: Array, free: Array, generator: np.random.Generator, burn_in: int,
-    n_kept: int, state: Array, cell: Array, weight: Array, mean: Array, spread: Array,
+    graph: FactorGraph,
+    local: Array,
+    free: Array,
+    generator: np.random.Generator,
+    burn_in: int,
+    n_kept: int,
+    state: Array,
+    cell: Array,
+    weight: Array,
+    mean: Array,
+    spread: Array,
 ) -> None:
     """Sweep over the variables `free`, starting from `state`.
 
@@ -212,7 +280,7 @@ def sample_gibbs(
     within: Array,
     status: Array,
 ) -> None:
-    """Run independent chains for rows `start` to `stop`.
+    """Run independent chains for rows `start` to `stop`, each with `burn_in` draws and sweeps.
 
     For every state of the targets, writes the mean over chains to `marginals`, the variance of the
     chains' means to `between`, and the mean variance inside a chain to `within`.
@@ -221,7 +289,7 @@ def sample_gibbs(
     n_flat = graph.state_first[-1]
     local, mean, spread = np.empty(n_flat), np.empty(n_flat), np.empty(n_flat)
     low, high = np.empty(n, np.int64), np.empty(n, np.int64)
-    state, cell = np.empty(n, np.int64), np.empty(n, np.int64)
+    state, drawn, cell = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     tried = np.empty(n_flat, np.bool_)
     weight = np.empty(np.max(graph.n_states))
     marginals[start:stop] = 0.0
@@ -231,7 +299,7 @@ def sample_gibbs(
         read_row(graph, codes, missing, soft, soft_first, r, local, low, high)
         free = np.flatnonzero(high - low > 1)
         for c in range(n_chains):
-            status[r] = find_state(graph, local, generator, state, tried, weight)
+            status[r] = _start_chain(graph, local, generator, burn_in, state, drawn, tried, weight)
             if status[r] != FOUND:
                 break
             _run_chain(
@@ -269,11 +337,9 @@ def sample_forward(
 ) -> None:
     """Draw weighted samples for rows `start` to `stop` (Fung and Chang 1990).
 
-    Every variable is drawn in proportion to P(s | parents) local(s), and the sample's weight w is
-    the product of the sums: so observed variables keep their state, and soft evidence guides the
-    draw. Writes the sums of w and of w^2 over samples that show a target's state to `sums` and
-    `squares`, and (sum of w, sum of w^2, log of the scale) to `totals`, all in that scale: the
-    largest weight is one.
+    Observed variables keep their state, soft evidence guides the draw. Writes the sums of the
+    weights w and of w^2 over samples that show a target's state to `sums` and `squares`, and (sum
+    of w, sum of w^2, log of the scale) to `totals`; in that scale the largest weight is one.
     """
     n = graph.n_states.size
     local = np.empty(graph.state_first[-1])
@@ -286,15 +352,7 @@ def sample_forward(
         read_row(graph, codes, missing, soft, soft_first, r, local, low, high)
         total, total_squares, scale = 0.0, 0.0, -np.inf
         for _ in range(n_samples):
-            log_w = 0.0
-            for v in range(n):
-                share = _given_parents(graph, v, local, state, weight)
-                if share <= 0.0:
-                    log_w = -np.inf
-                    break
-                if share != 1.0:
-                    log_w += math.log(share)
-                state[v] = _draw(weight, graph.n_states[v], share, generator.random())
+            log_w = _draw_forward(graph, local, generator, state, weight)
             if log_w == -np.inf:
                 continue
             if log_w > scale:

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["FactorGraph", "propagate_loopy", "read_row"]
+__all__ = ["FactorGraph", "first_cell", "next_cell", "propagate_loopy", "read_row"]
 
 Array = npt.NDArray[Any]
 
@@ -21,8 +21,9 @@ class FactorGraph(NamedTuple):
     """A network as flat arrays: one factor per family, one edge per variable of a family.
 
     Variables are numbered parents before children; factor f is the table of variable f given its
-    parents, at `table[first[f]:first[f + 1]]`. Its edges are `edge_first[f]` to `edge_first[f + 1]`,
-    parents first: edge e leads to the variable `member[e]`, which has `stride[e]` in the table.
+    parents, at `table[first[f]:first[f + 1]]`. Its edges are `edge_first[f]` up to
+    `edge_first[f + 1]`, parents first: edge e leads to the variable `member[e]`, which has
+    `stride[e]` in the table.
     Variable v is touched by the edges `touch[touch_first[v]:touch_first[v + 1]]`; edge e belongs to
     the factor `factor[e]`. Numbers per state of every variable stand from `state_first[v]` on,
     messages along edge e from `message_first[e]` on.
@@ -43,8 +44,15 @@ class FactorGraph(NamedTuple):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def read_row(
-    graph: FactorGraph, codes: Array, missing: int, soft: Array, soft_first: Array, r: int,
-    local: Array, low: Array, high: Array,
+    graph: FactorGraph,
+    codes: Array,
+    missing: int,
+    soft: Array,
+    soft_first: Array,
+    r: int,
+    local: Array,
+    low: Array,
+    high: Array,
 ) -> None:
     """Write what row r says: `local`, the likelihood of every state, and the range low to high.
 
@@ -64,6 +72,32 @@ def read_row(
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
+def first_cell(graph: FactorGraph, f: int, low: Array, digit: Array) -> int:
+    """The first cell of factor f that the evidence permits; `digit` gets its members' states."""
+    e0 = graph.edge_first[f]
+    cell = graph.first[f]
+    for e in range(e0, graph.edge_first[f + 1]):
+        digit[e - e0] = low[graph.member[e]]
+        cell += digit[e - e0] * graph.stride[e]
+    return cell
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def next_cell(graph: FactorGraph, f: int, low: Array, high: Array, digit: Array, cell: int) -> int:
+    """The cell after `cell` with members between low and high, or -1; `digit` follows."""
+    e0 = graph.edge_first[f]
+    for e in range(graph.edge_first[f + 1] - 1, e0 - 1, -1):
+        v = graph.member[e]
+        digit[e - e0] += 1
+        cell += graph.stride[e]
+        if digit[e - e0] < high[v]:
+            return cell
+        cell -= (high[v] - low[v]) * graph.stride[e]
+        digit[e - e0] = low[v]
+    return -1
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _gather(
     graph: FactorGraph, v: int, without: int, local: Array, message: Array, out: Array, at: int
 ) -> float:
@@ -74,32 +108,41 @@ def _gather(
     underflowing.
     """
     k = graph.n_states[v]
-    log_scale = 0.0
     for s in range(k):
         out[at + s] = local[graph.state_first[v] + s]
-    for i in range(graph.touch_first[v] - 1, graph.touch_first[v + 1]):
-        if i >= graph.touch_first[v]:
-            e = graph.touch[i]
-            if e == without:
-                continue
-            m = graph.message_first[e]
+    log_sum = _normalise(out, at, k)
+    for i in range(graph.touch_first[v], graph.touch_first[v + 1]):
+        e = graph.touch[i]
+        if e != without:
             for s in range(k):
-                out[at + s] *= message[m + s]
-        total = 0.0
-        for s in range(k):
-            total += out[at + s]
-        if total <= 0.0:
-            return -np.inf
-        log_scale += math.log(total)
-        for s in range(k):
-            out[at + s] /= total
-    return log_scale
+                out[at + s] *= message[graph.message_first[e] + s]
+            log_sum += _normalise(out, at, k)
+    return log_sum
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _normalise(values: Array, at: int, k: int) -> float:
+    """Scale values[at:at + k] to sum to one; the log of the sum, -inf if it is zero."""
+    total = 0.0
+    for i in range(at, at + k):
+        total += values[i]
+    if total <= 0.0:
+        return -np.inf
+    for i in range(at, at + k):
+        values[i] /= total
+    return math.log(total) if total != 1.0 else 0.0
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _send(
-    graph: FactorGraph, f: int, low: Array, high: Array, incoming: Array, fresh: Array,
-    digit: Array, left: Array,
+    graph: FactorGraph,
+    f: int,
+    low: Array,
+    high: Array,
+    incoming: Array,
+    fresh: Array,
+    digit: Array,
+    left: Array,
 ) -> float:
     """Compute all messages of factor f into `fresh`; the sum of the factor times `incoming`.
 
@@ -108,16 +151,10 @@ def _send(
     """
     e0 = graph.edge_first[f]
     m = graph.edge_first[f + 1] - e0
-    cell = graph.first[f]
-    for j in range(m):
-        v = graph.member[e0 + j]
-        digit[j] = low[v]
-        cell += low[v] * graph.stride[e0 + j]
-        for s in range(graph.n_states[v]):
-            fresh[graph.message_first[e0 + j] + s] = 0.0
+    fresh[graph.message_first[e0] : graph.message_first[e0 + m]] = 0.0
     total = 0.0
-    j = 0
-    while j >= 0:
+    cell = first_cell(graph, f, low, digit)
+    while cell >= 0:
         if graph.table[cell] > 0.0:
             left[0] = graph.table[cell]
             for j in range(m):
@@ -128,23 +165,23 @@ def _send(
                 place = graph.message_first[e0 + j] + digit[j]
                 fresh[place] += left[j] * right
                 right *= incoming[place]
-        j = m - 1
-        while j >= 0:
-            v = graph.member[e0 + j]
-            digit[j] += 1
-            cell += graph.stride[e0 + j]
-            if digit[j] < high[v]:
-                break
-            cell -= (high[v] - low[v]) * graph.stride[e0 + j]
-            digit[j] = low[v]
-            j -= 1
+        cell = next_cell(graph, f, low, high, digit, cell)
     return total
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _update(
-    graph: FactorGraph, f: int, low: Array, high: Array, local: Array, message: Array,
-    incoming: Array, fresh: Array, digit: Array, left: Array, damping: float,
+    graph: FactorGraph,
+    f: int,
+    low: Array,
+    high: Array,
+    local: Array,
+    message: Array,
+    incoming: Array,
+    fresh: Array,
+    digit: Array,
+    left: Array,
+    damping: float,
 ) -> float:
     """Renew the messages of factor f; the largest change, or -1 if they contradict each other.
 
@@ -161,28 +198,29 @@ def _update(
         v = graph.member[e]
         if high[v] - low[v] < 2:
             continue
-        a = graph.message_first[e]
-        b = a + graph.n_states[v]
-        total = 0.0
-        for i in range(a, b):
-            total += fresh[i]
-        if total <= 0.0:
+        a, k = graph.message_first[e], graph.n_states[v]
+        if _normalise(fresh, a, k) == -np.inf:
             return -1.0
-        kept = 0.0
-        for i in range(a, b):
-            new = fresh[i] / total
-            change = max(change, abs(new - message[i]))
-            message[i] = (1.0 - damping) * new + damping * message[i] if new > 0.0 else 0.0
-            kept += message[i]
-        for i in range(a, b):
-            message[i] /= kept
+        for i in range(a, a + k):
+            change = max(change, abs(fresh[i] - message[i]))
+            keep = damping if fresh[i] > 0.0 else 0.0
+            message[i] = (1.0 - damping) * fresh[i] + keep * message[i]
+        _normalise(message, a, k)
     return change
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _bethe(
-    graph: FactorGraph, low: Array, high: Array, local: Array, message: Array, incoming: Array,
-    fresh: Array, digit: Array, left: Array, belief: Array,
+    graph: FactorGraph,
+    low: Array,
+    high: Array,
+    local: Array,
+    message: Array,
+    incoming: Array,
+    fresh: Array,
+    digit: Array,
+    left: Array,
+    belief: Array,
 ) -> float:
     """Write the beliefs of all variables; the Bethe estimate of log P(evidence).
 

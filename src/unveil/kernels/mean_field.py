@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.kernels.gibbs import FOUND
-from unveil.kernels.loopy import FactorGraph, read_row
+from unveil.kernels.loopy import FactorGraph, first_cell, next_cell, read_row
 
 __all__ = ["ascend"]
 
@@ -22,8 +22,15 @@ Array = npt.NDArray[Any]
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _add_expected_log(
-    graph: FactorGraph, logs: Array, f: int, slot: int, low: Array, high: Array, q: Array,
-    digit: Array, out: Array,
+    graph: FactorGraph,
+    logs: Array,
+    f: int,
+    slot: int,
+    low: Array,
+    high: Array,
+    q: Array,
+    digit: Array,
+    out: Array,
 ) -> None:
     """Add E[log table of f | member `slot` = s] over the other members to out[s].
 
@@ -32,34 +39,28 @@ def _add_expected_log(
     """
     e0 = graph.edge_first[f]
     m = graph.edge_first[f + 1] - e0
-    cell = graph.first[f]
-    for j in range(m):
-        digit[j] = low[graph.member[e0 + j]]
-        cell += digit[j] * graph.stride[e0 + j]
-    j = 0
-    while j >= 0:
+    cell = first_cell(graph, f, low, digit)
+    while cell >= 0:
         share = 1.0
         for j in range(m):
             if j != slot:
                 share *= q[graph.state_first[graph.member[e0 + j]] + digit[j]]
         if share > 0.0:
             out[digit[slot] if slot >= 0 else 0] += share * logs[cell]
-        j = m - 1
-        while j >= 0:
-            v = graph.member[e0 + j]
-            digit[j] += 1
-            cell += graph.stride[e0 + j]
-            if digit[j] < high[v]:
-                break
-            cell -= (high[v] - low[v]) * graph.stride[e0 + j]
-            digit[j] = low[v]
-            j -= 1
+        cell = next_cell(graph, f, low, high, digit, cell)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _renew(
-    graph: FactorGraph, logs: Array, v: int, low: Array, high: Array, local: Array, q: Array,
-    digit: Array, score: Array,
+    graph: FactorGraph,
+    logs: Array,
+    v: int,
+    low: Array,
+    high: Array,
+    local: Array,
+    q: Array,
+    digit: Array,
+    score: Array,
 ) -> float:
     """Set q_v to its best value given the others; the largest change of a probability.
 
@@ -89,8 +90,14 @@ def _renew(
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _lower_bound(
-    graph: FactorGraph, logs: Array, low: Array, high: Array, local: Array, q: Array,
-    digit: Array, score: Array,
+    graph: FactorGraph,
+    logs: Array,
+    low: Array,
+    high: Array,
+    local: Array,
+    q: Array,
+    digit: Array,
+    score: Array,
 ) -> float:
     """E_q[log P(x, evidence)] plus the entropy of q."""
     score[0] = 0.0
@@ -126,7 +133,7 @@ def ascend(
     """Climb from every start in rows `start` to `stop`; keep the one with the highest bound.
 
     `logs` are the logs of `graph.table`. A start is a single state of all variables that the
-    evidence permits, states[r, i]: there the bound is finite even when tables have zeros.
+    evidence permits, states[r - start, i]: there the bound is finite even when tables have zeros.
     """
     n = graph.n_states.size
     local, q = np.empty(graph.state_first[-1]), np.empty(graph.state_first[-1])
@@ -142,7 +149,7 @@ def ascend(
         for i in range(states.shape[1]):
             q[:] = 0.0
             for v in range(n):
-                q[graph.state_first[v] + states[r, i, v]] = 1.0
+                q[graph.state_first[v] + states[r - start, i, v]] = 1.0
             worst = np.inf
             for _ in range(max_iterations):
                 worst = 0.0

@@ -19,6 +19,9 @@ __all__ = ["TreePlan", "calibrate", "explain"]
 
 Array = npt.NDArray[Any]
 
+TINY, LIFT = 1e-250, 1e250
+"""Sums below TINY are multiplied by LIFT before anything is divided by them."""
+
 
 class TreePlan(NamedTuple):
     """A tree of cliques as flat arrays.
@@ -190,14 +193,34 @@ def _distribute(
                 entry = first + plan.down[shift + cell]
                 for b in range(len(lanes)):
                     fresh[entry, b] += table[cell, b]
+            tiny = False
             for entry in range(first, last):
                 for b in range(len(lanes)):
                     old = message[entry, b] * sums[c, b]
-                    fresh[entry, b] = fresh[entry, b] / old if old > 0.0 else 0.0
+                    message[entry, b] = old
+                    if old >= TINY:
+                        fresh[entry, b] /= old
+                    elif old > 0.0:
+                        tiny = True
+                        fresh[entry, b] /= old * LIFT
+                    else:
+                        fresh[entry, b] = 0.0
+            if tiny:
+                _lift(plan, lanes, table, message, c)
         for cell in range(plan.first[c], plan.first[c + 1]):
             entry = first + plan.up[cell]
             for b in range(len(lanes)):
                 table[cell, b] *= fresh[entry, b]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _lift(plan: TreePlan, lanes: Any, table: Array, old: Array, c: int) -> None:
+    """Scale up the cells whose separator sum is so small that dividing by it would overflow."""
+    for cell in range(plan.first[c], plan.first[c + 1]):
+        entry = plan.sep_first[c] + plan.up[cell]
+        for b in range(len(lanes)):
+            if 0.0 < old[entry, b] < TINY:
+                table[cell, b] *= LIFT
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

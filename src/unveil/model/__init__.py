@@ -3,13 +3,17 @@
 - `network.py`: `Network`, the immutable pair of graph and distributions
 - `cpd.py`: what every conditional distribution can do
 - `table_cpd.py`: `TableCPD`, a table of probabilities
+- `gaussian_cpd.py`: `LinearGaussianCPD`, a mean that is linear in continuous parents
+- `conditional_gaussian_cpd.py`: `ConditionalGaussianCPD`, discrete parents choose among those
 - `prior.py`: Dirichlet priors over tables
 - `fit.py`: `fit`, parameters from complete weighted rows
 - `marginal.py`: exact marginals of a few variables
 """
 
+from unveil.model.conditional_gaussian_cpd import ConditionalGaussianCPD, fit_gaussian
 from unveil.model.cpd import CPD
 from unveil.model.fit import fit
+from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.marginal import marginal
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize, PriorNetwork, PseudoCount
@@ -17,12 +21,15 @@ from unveil.model.table_cpd import TableCPD
 
 __all__ = [
     "CPD",
+    "ConditionalGaussianCPD",
     "DirichletPrior",
     "EquivalentSampleSize",
+    "LinearGaussianCPD",
     "Network",
     "PriorNetwork",
     "PseudoCount",
     "TableCPD",
     "fit",
+    "fit_gaussian",
     "marginal",
 ]

@@ -1,0 +1,59 @@
+"""Hidden states have no names: put those of one network in the order of another's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.model.network import Network
+from unveil.model.table_cpd import TableCPD
+
+__all__ = ["align_states", "permute_states"]
+
+
+def align_states(network: Network, reference: Network, hidden: Sequence[str]) -> Network:
+    """The same network with its hidden states ordered as in `reference`.
+
+    For each hidden variable the order is chosen that brings the tables of its children closest
+    (least squares, by optimal assignment).
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    for name in hidden:
+        cost = np.zeros((network.variable(name).n_states,) * 2)
+        for child in network.dag.children(name):
+            cost += _distances(network, reference, name, child)
+        _, order = linear_sum_assignment(cost.T)
+        network = permute_states(network, name, order)
+    return network
+
+
+def _distances(
+    network: Network, reference: Network, name: str, child: str
+) -> npt.NDArray[np.float64]:
+    """Squared distances between the child's rows given each pair of states: [own, reference]."""
+    tables = []
+    for source in (network, reference):
+        cpd = source.cpd(child)
+        assert isinstance(cpd, TableCPD)
+        axis = [v.name for v in cpd.parents].index(name)
+        tables.append(np.moveaxis(cpd.values, axis, 0).reshape(cpd.values.shape[axis], -1))
+    own, other = tables
+    return ((own[:, None, :] - other[None, :, :]) ** 2).sum(axis=2)
+
+
+def permute_states(network: Network, name: str, order: npt.ArrayLike) -> Network:
+    """The same distribution with state i of a variable being what was state order[i]."""
+    places = np.asarray(order)
+    cpds = []
+    for cpd in network.cpds.values():
+        members = [v.name for v in (*cpd.parents, cpd.variable)]
+        if name in members:
+            assert isinstance(cpd, TableCPD)
+            values = np.take(cpd.values, places, axis=members.index(name))
+            cpds.append(TableCPD(cpd.variable, cpd.parents, values))
+        else:
+            cpds.append(cpd)
+    return Network(cpds, network.name, network.description)

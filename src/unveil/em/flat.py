@@ -1,0 +1,84 @@
+"""The tables of a network as one vector, so that an EM step is a handful of array operations."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.errors import ModelError
+from unveil.model.network import Network
+from unveil.model.prior import DirichletPrior
+from unveil.model.table_cpd import TableCPD
+
+__all__ = ["FlatTables"]
+
+Vector = npt.NDArray[np.float64]
+
+
+class FlatTables:
+    """Where the tables of a network's families lie in one vector; parents first, child fastest."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.names = network.names
+        place = {name: i for i, name in enumerate(self.names)}
+        self.families: list[tuple[int, ...]] = []
+        self.shapes: list[tuple[int, ...]] = []
+        for cpd in network.cpds.values():
+            if not isinstance(cpd, TableCPD):
+                raise ModelError(
+                    f"EM needs tables of probabilities; {cpd.variable.name!r} has {cpd.kind}"
+                )
+            self.families.append(tuple(place[v.name] for v in (*cpd.parents, cpd.variable)))
+            self.shapes.append(cpd.values.shape)
+        sizes = [math.prod(shape) for shape in self.shapes]
+        self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self.size = int(self.first[-1])
+        self._row_length = np.concatenate(
+            [np.full(n // s[-1], s[-1]) for n, s in zip(sizes, self.shapes, strict=True)]
+        )
+        self._row_first = np.concatenate([[0], np.cumsum(self._row_length)[:-1]]).astype(np.int64)
+
+    def pack(self, network: Network) -> Vector:
+        """The tables of a network with this layout as one vector."""
+        return np.concatenate([cpd.values.ravel() for cpd in network.cpds.values()])  # type: ignore[attr-defined]
+
+    def pack_prior(self, prior: DirichletPrior | None) -> Vector:
+        """The pseudo-counts of all families; zeros without a prior."""
+        if prior is None:
+            return np.zeros(self.size)
+        parts = []
+        for cpd, shape in zip(self.network.cpds.values(), self.shapes, strict=True):
+            alpha = prior.pseudo_counts(cpd.variable, cpd.parents)
+            parts.append(np.broadcast_to(alpha, shape).ravel())
+        return np.concatenate(parts)
+
+    def unpack(self, vector: Vector) -> Network:
+        """The network with these tables."""
+        cpds = [
+            TableCPD(cpd.variable, cpd.parents, table)
+            for cpd, table in zip(self.network.cpds.values(), self.split(vector), strict=True)
+        ]
+        return Network(cpds, self.network.name, self.network.description)
+
+    def split(self, vector: Vector) -> list[Vector]:
+        """The part of every family, in the shape of its table."""
+        return [
+            vector[a:b].reshape(shape)
+            for a, b, shape in zip(self.first, self.first[1:], self.shapes, strict=False)
+        ]
+
+    def normalised(self, counts: Vector) -> Vector:
+        """Every row divided by its sum; rows without any count become uniform."""
+        sums = np.add.reduceat(counts, self._row_first)
+        seen = sums > 0
+        scale = np.repeat(1.0 / np.where(seen, sums, 1.0), self._row_length)
+        empty = np.repeat(~seen, self._row_length)
+        return np.where(empty, self._uniform, counts * scale)
+
+    @cached_property
+    def _uniform(self) -> Vector:
+        return np.repeat(1.0 / self._row_length, self._row_length)
