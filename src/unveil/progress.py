@@ -62,6 +62,10 @@ class Ticker:
         """Seconds since this ticker was made."""
         return time.monotonic() - self._started
 
+    def time_left(self) -> float | None:
+        """Seconds until the time limit, or `None` without one."""
+        return None if self._time_limit is None else max(0.0, self._time_limit - self.elapsed)
+
     def offer(
         self,
         phase: str,

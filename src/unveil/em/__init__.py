@@ -1,1 +1,27 @@
-"""EM: learning from what is missing and what is hidden."""
+"""EM: learning from what is missing and what is hidden.
+
+- `parametric.py`: `fit_em`, parameters of a known structure; every start kept
+- `structural.py`: `structural_em`, structure and parameters
+- `scores.py`: Cheeseman-Stutz, BIC, AIC and the effective dimension with unseen variables
+- `completion.py`: incomplete rows as weighted complete ones
+- `loop.py`: the one EM loop; `expectation.py`, `hard.py`: its E-steps
+- `starts.py`, `align.py`, `flat.py`, `jacobian.py`: what these need
+"""
+
+from unveil.em.completion import complete_rows
+from unveil.em.parametric import EMResult, EMStart, fit_em
+from unveil.em.scores import HiddenScores, cheeseman_stutz, effective_dimension, hidden_scores
+from unveil.em.structural import StructuralResult, structural_em
+
+__all__ = [
+    "EMResult",
+    "EMStart",
+    "HiddenScores",
+    "StructuralResult",
+    "cheeseman_stutz",
+    "complete_rows",
+    "effective_dimension",
+    "fit_em",
+    "hidden_scores",
+    "structural_em",
+]

@@ -28,7 +28,7 @@ from unveil.progress import Listener, StopReason, Ticker
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["EMResult", "EMStart", "em_step", "fit_em", "log_prior", "unseen_names"]
+__all__ = ["EMResult", "EMStart", "em_step", "fit_em", "log_prior", "unseen_names", "variables_of"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -105,7 +105,7 @@ def fit_em(
         raise DataError("a given start needs a network with parameters, not only a graph")
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
-    variables = _variables(structure, table, dict(hidden or {}))
+    variables = variables_of(structure, table, dict(hidden or {}))
     dag = structure.dag if isinstance(structure, Network) else structure
     ticker = Ticker(progress, time_limit)
     seeds = np.random.SeedSequence(seed).spawn(n_starts)
@@ -154,7 +154,7 @@ def log_prior(tables: Vector, alpha: Vector) -> float:
         return float(alpha[used] @ np.log(tables[used]))
 
 
-def _variables(
+def variables_of(
     structure: DAG | Network, table: Table, hidden: Mapping[str, int | Variable]
 ) -> dict[str, Variable]:
     """The variable behind every node: from the network, the table, or the word on hidden ones."""

@@ -40,13 +40,47 @@ def clique_tree(n_states: Sequence[int], scopes: Iterable[Iterable[int]]) -> Cli
     CliqueTree(cliques=((1, 2), (0, 1)), parent=(-1, 0))
     """
     adjacent = _adjacency(len(n_states), scopes)
+    free, left = _simplicial(adjacent)
     best: tuple[int, list[int]] | None = None
     for rule in (_fill_weight, _fill, _weight):
-        eliminated = _eliminate(adjacent, n_states, rule, None if best is None else best[0])
+        eliminated = _eliminate(adjacent, left, n_states, rule, None if best is None else best[0])
         if eliminated is not None and (best is None or eliminated[0] < best[0]):
             best = eliminated
     assert best is not None
-    return _tree(best[1], n_states)
+    return _tree(free + best[1], n_states)
+
+
+def _simplicial(adjacent: list[int]) -> tuple[list[int], set[int]]:
+    """Eliminate, in place, all nodes that need no new edges; their cliques, and who is left.
+
+    No order does better than to begin with these, and it spares the rules below the leaves of a
+    hub, each of which would have them look at all pairs of the other leaves.
+    """
+    left = set(range(len(adjacent)))
+    cliques: list[int] = []
+    waiting = list(range(len(adjacent)))[::-1]
+    while waiting:
+        v = waiting.pop()
+        if v not in left or not _is_simplicial(v, adjacent):
+            continue
+        cliques.append(adjacent[v] | 1 << v)
+        left.discard(v)
+        around = _bits(adjacent[v])
+        for u in around:
+            adjacent[u] &= ~(1 << v)
+        waiting += around
+    return cliques, left
+
+
+def _is_simplicial(v: int, adjacent: list[int]) -> bool:
+    """Whether the neighbours of v are all neighbours of each other."""
+    around = rest = adjacent[v]
+    while rest:
+        low = rest & -rest
+        if around & ~adjacent[low.bit_length() - 1] & ~low:
+            return False
+        rest ^= low
+    return True
 
 
 def _adjacency(n: int, scopes: Iterable[Iterable[int]]) -> list[int]:
@@ -84,12 +118,15 @@ def _fill_weight(v: int, adjacent: list[int], logs: Sequence[float]) -> float:
 
 
 def _eliminate(
-    adjacent: list[int], n_states: Sequence[int], rule: Rule, limit: int | None
+    adjacent: list[int], nodes: set[int], n_states: Sequence[int], rule: Rule, limit: int | None
 ) -> tuple[int, list[int]] | None:
-    """Total size of tables and the cliques (as bits) of one greedy order; `None` past `limit`."""
+    """Total size of tables and the cliques (as bits) of one greedy order of `nodes`.
+
+    `None` when the size goes far beyond `limit`.
+    """
     adjacent = list(adjacent)
     logs = [math.log(k) for k in n_states]
-    left = set(range(len(adjacent)))
+    left = set(nodes)
     cost = {v: (rule(v, adjacent, logs), _weight(v, adjacent, logs), v) for v in left}
     cliques: list[int] = []
     total = 0

@@ -53,7 +53,9 @@ def evidence_from(
         known = table.select(inside).conform([network.variable(name) for name in inside])
         for row, name in enumerate(names):
             if name in table:
-                codes[row] = np.where(known.missing(name), missing, known.column(name))
+                # Widened first: a column of bytes cannot hold the mark of a wider matrix.
+                codes[row] = known.column(name)
+                codes[row, known.missing(name)] = missing
     soft, soft_first = _soft(network, names, likelihoods, table.n_rows)
     return Evidence(codes, missing, soft, soft_first)
 

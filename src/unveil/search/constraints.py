@@ -26,6 +26,7 @@ class Constraints:
     - `max_parents`: at most so many parents for any variable
     - `allowed_parents`: for some variables, the only parents they may have
     - `changeable`: the only variables whose parents may differ from the start's
+    - `no_leaf`: variables that may not lose their last child (a hidden one would mean nothing)
 
     >>> Constraints(forbidden=[("cancer", "smoking")], max_parents=3)
     Constraints(forbidden=(('cancer', 'smoking'),), max_parents=3)
@@ -37,6 +38,7 @@ class Constraints:
     max_parents: int | None = None
     allowed_parents: Mapping[str, Iterable[str]] = field(default_factory=dict)
     changeable: Iterable[str] | None = None
+    no_leaf: Iterable[str] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "required", tuple((a, b) for a, b in self.required))
@@ -44,6 +46,7 @@ class Constraints:
         object.__setattr__(self, "tiers", tuple(tuple(tier) for tier in self.tiers))
         allowed = {child: tuple(parents) for child, parents in self.allowed_parents.items()}
         object.__setattr__(self, "allowed_parents", allowed)
+        object.__setattr__(self, "no_leaf", tuple(self.no_leaf))
         if self.changeable is not None:
             object.__setattr__(self, "changeable", tuple(self.changeable))
         if self.max_parents is not None and self.max_parents < 0:
@@ -75,7 +78,7 @@ class Constraints:
         for parent, child in self.required:
             required[place[child], place[parent]] = True
         most = np.full(n, n if self.max_parents is None else self.max_parents, dtype=np.int64)
-        rules = Rules(allowed, required, most)
+        rules = Rules(allowed, required, most, tuple(place[name] for name in self.no_leaf))
         self._check_required(rules, names)
         if self.changeable is not None:
             _freeze(rules, [place[c] for c in self.changeable], start, place)
@@ -86,7 +89,7 @@ class Constraints:
         mentioned += [name for tier in self.tiers for name in tier]
         for child, parents in self.allowed_parents.items():
             mentioned += [child, *parents]
-        mentioned += list(self.changeable or ())
+        mentioned += [*(self.changeable or ()), *self.no_leaf]
         for name in mentioned:
             if name not in place:
                 known = ", ".join(list(place)[:12])
@@ -128,6 +131,22 @@ class Rules:
     allowed: npt.NDArray[np.bool_]
     required: npt.NDArray[np.bool_]
     max_parents: npt.NDArray[np.int64]
+    no_leaf: tuple[int, ...] = ()
+
+    def free(self) -> npt.NDArray[np.bool_]:
+        """Which variables may change their parents at all."""
+        return (self.allowed & ~self.required).any(axis=1)
+
+    def required_now(self, parents: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """The arcs that must stay: the required ones, and the last child of a `no_leaf`."""
+        if not self.no_leaf:
+            return self.required
+        required = self.required.copy()
+        for x in self.no_leaf:
+            children = np.flatnonzero(parents[:, x])
+            if children.size == 1:
+                required[children[0], x] = True
+        return required
 
     def check(self, parents: npt.NDArray[Any], names: Sequence[str]) -> None:
         """Refuse a start that breaks the rules."""

@@ -47,7 +47,9 @@ class GraphState:
         n = len(self.parents)
         self.reach = np.zeros((n, n), np.uint8)
         recompute_reach(self.parents, self.reach)
-        self.toggles = np.array([self.scores.toggles(y, self.parents_of(y)) for y in range(n)])
+        self.toggles = np.full((n, n), -np.inf)
+        for y in np.flatnonzero(self.rules.free()).tolist():
+            self.toggles[y] = self.scores.toggles(y, self.parents_of(y))
         families = [(y, self.parents_of(y)) for y in range(n)]
         self.score = float(self.scores.many(families).sum())
         self.key = int(np.bitwise_xor.reduce(self.codes[self.parents > 0], initial=0))
@@ -61,7 +63,8 @@ class GraphState:
         rules = self.rules
         room = rules.max_parents - self.parents.sum(axis=1)
         kind, x, y, gain = best_move(
-            self.toggles, self.parents, self.reach, rules.allowed, rules.required, room,
+            self.toggles, self.parents, self.reach, rules.allowed,
+            rules.required_now(self.parents), room,
             self.codes, self.key, tabu,
         )  # fmt: skip
         return None if kind == NOTHING else ((kind, x, y), gain)

@@ -138,7 +138,7 @@ def _legal_move(state: GraphState, x: int, y: int, generator: np.random.Generato
     if not state.parents[y, x]:
         legal = rules.allowed[y, x] and room[y] > 0 and not state.reach[y, x]
         return (ADD, x, y) if legal else None
-    if rules.required[y, x]:
+    if rules.required_now(state.parents)[y, x]:
         return None
     turn = rules.allowed[x, y] and room[x] > 0 and reversible(state.parents, state.reach, x, y)
     return (REVERSE, x, y) if turn and generator.random() < 0.5 else (DELETE, x, y)

@@ -3,8 +3,8 @@
 import warnings
 
 import numpy as np
-from infer.networks import as_table, build, random_network, random_rows
 
+from infer.networks import as_table, build, random_network, random_rows
 from unveil.infer.approximate import METHODS
 from unveil.infer.posterior import log_likelihoods
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from infer.networks import random_likelihood
 
+from infer.networks import random_likelihood
 from unveil import Network, Table, TableCPD, Variable, datasets
 from unveil.errors import UnveilWarning
 from unveil.infer.posterior import posterior

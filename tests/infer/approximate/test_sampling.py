@@ -1,10 +1,12 @@
-"""Gibbs sampling and likelihood weighting: right within their errors, and errors that are right."""
+"""Gibbs sampling and likelihood weighting: right within errors that are themselves right."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
+
 from infer.networks import random_likelihood
 from infer.oracle import Enumeration
-
 from unveil import Network, Table, TableCPD, Variable
 from unveil.errors import ModelError, UnveilWarning
 from unveil.infer.posterior import posterior
@@ -86,7 +88,7 @@ def test_weights_too_small_for_a_float_are_no_trouble():
 
 
 def copies(p):
-    """x and y are the same, z tells about both."""
+    """Two variables that are the same, x and y, and z that tells about them."""
     x, y, z = (Variable(n, ["a", "b"]) for n in "xyz")
     return Network(
         [
@@ -135,24 +137,18 @@ def test_evidence_no_sample_shows_is_an_error():
     assert ask("gibbs", network, table)["x"][0].tolist() == [1.0, 0.0]
 
 
-def test_a_chain_that_cannot_be_started_is_an_error(monkeypatch):
-    """Forty fair coins whose sum, counted up one coin at a time, is observed: a needle."""
+@pytest.mark.parametrize("method", ["gibbs", "mean_field"])
+def test_a_chain_that_cannot_be_started_is_an_error(method):
+    """Forty coins, all tossed before the first is compared: one in 2^40 opens the lock."""
     n = 40
     coins = [Variable(f"coin{i}", [0, 1]) for i in range(n)]
-    key = np.random.default_rng(0).integers(2, size=n)
-    right = [Variable(f"right{i}", [0, 1]) for i in range(n)]
-    cpds = [TableCPD(c, [], [0.5, 0.5]) for c in coins]
-    for i in range(n):
-        match = np.eye(2)[np.where(np.arange(2) == key[i], 1, 0)]
-        above = [coins[i]] if i == 0 else [right[i - 1], coins[i]]
-        values = match if i == 0 else np.stack([np.tile([1.0, 0.0], (2, 1)), match])
-        cpds.append(TableCPD(right[i], above, values))
-    # All coins come before the first `right` only if every one of them is observed or an ancestor.
-    network = Network(cpds)
-    table = Table([right[-1]], [[1]])
-    try:
-        answer = ask("gibbs", network, table, n_chains=2, n_samples=4, burn_in=0)
-    except ModelError as error:
-        assert "no state of all variables" in str(error)
-    else:
-        assert answer[coins[0].name][0, key[0]] == 1.0
+    locks = [Variable(f"lock{i}", [0, 1]) for i in range(n)]
+    cpds = [TableCPD.uniform(coins[0])]
+    cpds += [TableCPD.uniform(coin, [before]) for before, coin in pairwise(coins)]
+    cpds += [TableCPD(locks[0], [coins[0], coins[-1]], [[[1, 0], [1, 0]], [[1, 0], [0, 1]]])]
+    cpds += [
+        TableCPD(lock, [before, coin], [[[1, 0], [1, 0]], [[1, 0], [0, 1]]])
+        for before, lock, coin in zip(locks, locks[1:], coins[1:], strict=False)
+    ]
+    with pytest.raises(ModelError, match=r"no state .* was found in row 1, so there is nowhere"):
+        ask(method, Network(cpds), Table(locks[-1:], [[1]]))
