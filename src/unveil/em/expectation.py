@@ -22,7 +22,7 @@ from unveil.kernels.families import push_digit, tally
 from unveil.model.network import Network
 from unveil.table.core import Table, code_dtype, missing_code
 
-__all__ = ["Expectation", "Expected", "stack_codes"]
+__all__ = ["Expectation", "Expected", "rows_to_learn_from", "stack_codes"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -52,18 +52,10 @@ class Expectation:
     """
 
     def __init__(self, flat: FlatTables, table: Table) -> None:
-        network = flat.network
-        inside = [name for name in network.names if name in table]
-        if not inside:
-            raise DataError("the table has none of the network's variables")
-        known = table.select(inside).conform([network.variable(n) for n in inside])
-        if known.total_weight <= 0:
-            raise DataError("the weights of all rows are zero; there is nothing to learn from")
-        folded = known.folded()
-        folded = folded.take(folded.row_weights > 0)
+        folded = rows_to_learn_from(flat.network, table)
         self.flat = flat
         self.total_weight = folded.total_weight
-        self.groups = _grouped(flat, *stack_codes(network, folded), folded.row_weights)
+        self.groups = _grouped(flat, *stack_codes(flat.network, folded), folded.row_weights)
 
     def __call__(self, tables: Vector) -> Expected:
         """Expected counts and log-likelihood under the current tables."""
@@ -135,6 +127,18 @@ def _reduced(network: Network, names: list[str], tree: JunctionTree | None) -> R
             return None
     model = ReducedModel(network, names)
     return model if model.cost <= limit and model.fits else None
+
+
+def rows_to_learn_from(network: Network, table: Table) -> Table:
+    """The table's columns that the network has, coded as there; equal rows folded, none of weight 0."""
+    inside = [name for name in network.names if name in table]
+    if not inside:
+        raise DataError("the table has none of the network's variables")
+    known = table.select(inside).conform([network.variable(n) for n in inside])
+    if known.total_weight <= 0:
+        raise DataError("the weights of all rows are zero; there is nothing to learn from")
+    folded = known.folded()
+    return folded.take(folded.row_weights > 0)
 
 
 def stack_codes(network: Network, table: Table) -> tuple[Any, int]:

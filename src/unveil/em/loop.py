@@ -67,7 +67,7 @@ def run_em(
         stopped: StopReason | None = None
         if not ticker.offer(phase, len(trace), objective, change):
             stopped = ticker.reason
-        elif change <= tolerance * (1.0 + abs(objective)):
+        elif len(trace) > 1 and change <= tolerance * (1.0 + abs(objective)):
             stopped = "converged"
         elif len(trace) >= max_iterations:
             stopped = "iteration cap"

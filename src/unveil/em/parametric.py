@@ -20,7 +20,7 @@ from unveil.em.flat import FlatTables
 from unveil.em.hard import HardExpectation
 from unveil.em.loop import EMRun, run_em
 from unveil.em.starts import START_KINDS, network_to_start
-from unveil.errors import DataError
+from unveil.errors import DataError, ModelError
 from unveil.graph.dag import DAG
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
@@ -141,6 +141,11 @@ def em_step(
 
     def step(tables: Vector) -> tuple[Vector, float]:
         expected = expectation(tables)
+        if expected.log_likelihood == -np.inf:
+            raise ModelError(
+                "some rows have probability zero under the network that EM starts from. Give it "
+                "tables without zeros (fit them with a prior), or start='random'."
+            )
         objective = expected.log_likelihood + log_prior(tables, alpha)
         return flat.normalised(expected.counts + alpha), objective
 

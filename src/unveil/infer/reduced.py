@@ -3,13 +3,17 @@
 What is seen in every row is conditioned on first; only the families of the unseen variables are
 summed over, one row of numbers per joint configuration. For one or a few hidden variables this is
 much less work than passing messages through the whole network.
+
+With many rows, families are put together: six binary children of a hidden variable become one with
+64 configurations, whose logs are added up once per pass instead of once per row, and whose counts
+are taken apart once at the end.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
+from dataclasses import dataclass
 from os import cpu_count
 from typing import Any
 
@@ -23,8 +27,12 @@ from unveil.model.network import Network
 __all__ = ["ReducedModel"]
 
 Matrix = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 THREAD_WORK = 2_000_000
 MAX_ENTRIES = 20_000_000
+GROUP_SIZES = ((4000, 64), (1000, 16), (0, 1))
+"""From so many rows on, families are put together while they have at most so many configurations
+of what is seen: beyond 64, reading the larger tables costs what the fewer look-ups save."""
 
 
 class ReducedModel:
@@ -56,6 +64,7 @@ class ReducedModel:
             for f in self._families
         )
         self.cost = self.n_configurations * (len(self.relevant) + 4)
+        self._layouts: dict[int, _Layout] = {}
 
     @property
     def fits(self) -> bool:
@@ -73,16 +82,15 @@ class ReducedModel:
 
     def expected_vector(self, tables: Matrix, codes: Any, weights: Matrix) -> tuple[Matrix, Matrix]:
         """The same, and the expected counts of the relevant families, laid out like `tables`."""
-        log_z, _, flat = self._run(tables, codes, weights, False)
-        return log_z, np.bincount(self._entry, flat, tables.size)
+        log_z, _, counts = self._run(tables, codes, weights, False)
+        return log_z, counts
 
     def _run(
         self, tables: Matrix, codes: Any, weights: Matrix | None, keep: bool
     ) -> tuple[Matrix, Matrix, Matrix]:
-        with np.errstate(divide="ignore"):
-            logs = np.log(tables)[self._entry]
-        plan = self._plan
         n_rows = codes.shape[1]
+        layout = self._layout(next(size for least, size in GROUP_SIZES if n_rows >= least))
+        logs = layout.logs(tables)
         log_z = np.empty(n_rows)
         posterior = np.empty((n_rows, self.n_configurations) if keep else (0, 0))
         n_parts = (cpu_count() or 1) if n_rows * self.cost >= THREAD_WORK else 1
@@ -92,46 +100,95 @@ class ReducedModel:
 
         def work(part: int) -> None:
             reduced_pass(
-                plan, logs, codes, row_weights, edges[part], edges[part + 1], log_z, posterior,
-                flat[part],
+                layout.plan, logs, codes, row_weights, edges[part], edges[part + 1], log_z,
+                posterior, flat[part],
             )  # fmt: skip
 
         in_threads(work, n_parts)
-        return log_z, posterior, flat.sum(axis=0)
+        counts = np.zeros(0) if weights is None else layout.counts(flat.sum(axis=0), tables.size)
+        return log_z, posterior, counts
 
-    @cached_property
-    def _plan(self) -> ReducedPlan:
+    def _layout(self, group_size: int) -> _Layout:
+        """The layout for groups of this size, made when first needed."""
+        if group_size not in self._layouts:
+            groups = self._groups(group_size)
+            self._layouts[group_size] = _Layout(self._plan(groups), *self._entries(groups))
+        return self._layouts[group_size]
+
+    def _groups(self, group_size: int) -> list[_Group]:
+        """Families put together, in their order, while they have few configurations seen."""
+        groups: list[_Group] = []
+        for v, family in zip(self.relevant, self._families, strict=True):
+            seen = [m for m in family if m not in self._hidden]
+            if groups:
+                union = list(dict.fromkeys([*groups[-1].seen, *seen]))
+                if math.prod(self._n_states[m] for m in union) <= group_size:
+                    groups[-1] = _Group((*groups[-1].families, (v, family)), tuple(union))
+                    continue
+            groups.append(_Group(((v, family),), tuple(seen)))
+        return groups
+
+    def _plan(self, groups: Sequence[_Group]) -> ReducedPlan:
         first, members, steps, member_first = [0], [], [], [0]
-        for family in self._families:
+        for group in groups:
             step = self.n_configurations
-            for m in reversed([m for m in family if m not in self._hidden]):
+            for m in reversed(group.seen):
                 members.append(m)
                 steps.append(step)
                 step *= self._n_states[m]
             first.append(first[-1] + step)
             member_first.append(len(members))
         return ReducedPlan(
-            np.array(first[:-1], np.uint64),
+            np.array(first[:-1], np.uint32),
             np.array(member_first, np.int64),
             np.array(members, np.int64),
-            np.array(steps, np.uint64),
+            np.array(steps, np.uint32),
             self.n_configurations,
         )
 
-    @cached_property
-    def _entry(self) -> npt.NDArray[np.int64]:
-        """For every entry of the layout, the entry of the tables' vector it stands for."""
-        blocks = []
-        for v, family in zip(self.relevant, self._families, strict=True):
-            seen = [m for m in family if m not in self._hidden]
-            shape = [self._n_states[m] for m in seen] + list(self.shape)
-            axes = [*seen, *self._hidden]
-            entry = np.full(shape, self._table_first[v], np.int64)
-            step = 1
-            for m in reversed(family):
-                view = [1] * len(shape)
-                view[axes.index(m)] = self._n_states[m]
-                entry += (np.arange(self._n_states[m]) * step).reshape(view)
-                step *= self._n_states[m]
-            blocks.append(entry.ravel())
-        return np.concatenate(blocks)
+    def _entries(self, groups: Sequence[_Group]) -> tuple[Indices, Indices]:
+        """For every family's share of a group's entry: that entry, and the one in the tables."""
+        own, theirs, start = [], [], 0
+        for group in groups:
+            shape = [self._n_states[m] for m in group.seen] + list(self.shape)
+            axes = [*group.seen, *self._hidden]
+            size = math.prod(shape)
+            for v, family in group.families:
+                entry = np.full(shape, self._table_first[v], np.int64)
+                step = 1
+                for m in reversed(family):
+                    view = [1] * len(shape)
+                    view[axes.index(m)] = self._n_states[m]
+                    entry += (np.arange(self._n_states[m]) * step).reshape(view)
+                    step *= self._n_states[m]
+                own.append(np.arange(start, start + size))
+                theirs.append(entry.ravel())
+            start += size
+        return np.concatenate(own), np.concatenate(theirs)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Families (place in the network, members) that are looked up together, and what they see."""
+
+    families: tuple[tuple[int, tuple[int, ...]], ...]
+    seen: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How tables become the kernel's logs, and the kernel's counts become those of the tables."""
+
+    plan: ReducedPlan
+    own: Indices
+    theirs: Indices
+
+    def logs(self, tables: Matrix) -> Matrix:
+        """The log of every group's product, entry by entry."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(tables)
+        return np.bincount(self.own, logs[self.theirs])
+
+    def counts(self, counts: Matrix, size: int) -> Matrix:
+        """Every group's counts handed to each of its families, laid out like the tables."""
+        return np.bincount(self.theirs, counts[self.own], size)

@@ -251,17 +251,18 @@ class JunctionTree:
         shapes = [[self._n_states[v] for v in c] for c in cliques]
         first = np.concatenate([[0], np.cumsum([math.prod(s) for s in shapes])]).astype(np.uint64)
         up = np.zeros(self.n_cells, np.uint32)
-        down: list[npt.NDArray[np.uint32]] = []
-        down_first, sep_first = [0], [0]
+        above_sizes = [0 if p < 0 else math.prod(shapes[p]) for p in parent]
+        down_first = np.concatenate([[0], np.cumsum(above_sizes)]).astype(np.uint64)
+        down = np.zeros(int(down_first[-1]), np.uint32)
+        sep_first = [0]
         for c, (members, above) in enumerate(zip(cliques, parent, strict=True)):
             shared = [] if above < 0 else [v for v in members if v in set(cliques[above])]
             sizes = [self._n_states[v] for v in shared]
             if above >= 0:
                 up[first[c] : first[c + 1]] = _entry_of_cell(members, shapes[c], shared, sizes)
-                down.append(_entry_of_cell(cliques[above], shapes[above], shared, sizes))
-                down_first.append(down_first[-1] + down[-1].size)
-            else:
-                down_first.append(down_first[-1])
+                down[down_first[c] : down_first[c + 1]] = _entry_of_cell(
+                    cliques[above], shapes[above], shared, sizes
+                )
             sep_first.append(sep_first[-1] + math.prod(sizes))
         home, stride = self._evidence_places(first, shapes)
         return TreePlan(
@@ -270,8 +271,8 @@ class JunctionTree:
             self._potential(first, shapes),
             np.array(sep_first, np.uint64),
             up,
-            np.array(down_first, np.uint64),
-            np.concatenate(down) if down else np.zeros(0, np.uint32),
+            down_first,
+            down,
             home,
             stride,
             np.array(self._n_states, np.int64),

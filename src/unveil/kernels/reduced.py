@@ -4,7 +4,8 @@ For rows in which the same variables U are unseen, only the families that contai
 Family f is laid out as rows of K numbers, one per joint configuration of U: entry
 `first[f] + position * K + u`, where `position` is the mixed-radix number of its observed members.
 Then a row's posterior over U is a sum of such rows of logs, and expected counts are sums of
-posteriors; both are vector instructions over u.
+posteriors. A "family" may be several families put together (see `unveil.infer.reduced`): the fewer
+there are, the fewer rows of numbers are read and written.
 """
 
 from __future__ import annotations
@@ -20,12 +21,16 @@ __all__ = ["ReducedPlan", "reduced_pass", "reduced_pass_plain"]
 
 Array = npt.NDArray[Any]
 
+BLOCK = 256
+"""Rows whose places are found together, column by column: few enough to stay in the cache."""
+
 
 class ReducedPlan(NamedTuple):
     """The families that matter, as flat arrays.
 
     Family f's observed members are `member[member_first[f] : member_first[f + 1]]`, each with the
     number of entries (K times its place value) one step of its code is worth in `step`.
+    Places are 32-bit numbers, so a layout may have at most 2^32 entries.
     """
 
     first: Array
@@ -56,40 +61,53 @@ def reduced_pass(
     k = plan.n_configurations
     n_families = plan.first.size
     total = np.empty(k)
-    place = np.empty(n_families, np.uint64)
-    for r in range(start, stop):
-        total[:] = 0.0
-        for f in range(n_families):
-            at = plan.first[f]
-            for i in range(plan.member_first[f], plan.member_first[f + 1]):
-                at += np.uint64(codes[plan.member[i], r]) * plan.step[i]
-            place[f] = at
-            for u in range(np.uint64(k)):
-                total[u] += logs[at + u]
-        most = total[0]
-        for u in range(1, k):
-            most = max(most, total[u])
-        if most == -np.inf:
-            log_z[r] = -np.inf
-            if posterior.size > 0:
-                posterior[r] = 0.0
-            continue
-        summed = 0.0
-        for u in range(k):
-            total[u] = math.exp(total[u] - most)
-            summed += total[u]
-        log_z[r] = most + math.log(summed)
-        if posterior.size > 0:
-            for u in range(k):
-                posterior[r, u] = total[u] / summed
-        if counts.size > 0:
-            scale = weights[r] / summed
-            for u in range(k):
-                total[u] *= scale
+    place = np.empty((n_families, BLOCK), np.uint32)
+    for block in range(start, stop, BLOCK):
+        n_rows = min(BLOCK, stop - block)
+        _find_places(plan, codes, block, n_rows, place)
+        for b in range(n_rows):
+            r = block + b
+            total[:] = 0.0
             for f in range(n_families):
-                at = place[f]
+                at = np.uint64(place[f, b])
                 for u in range(np.uint64(k)):
-                    counts[at + u] += total[u]
+                    total[u] += logs[at + u]
+            most = total[0]
+            for u in range(1, k):
+                most = max(most, total[u])
+            if most == -np.inf:
+                log_z[r] = -np.inf
+                if posterior.size > 0:
+                    posterior[r] = 0.0
+                continue
+            summed = 0.0
+            for u in range(k):
+                total[u] = math.exp(total[u] - most)
+                summed += total[u]
+            log_z[r] = most + math.log(summed)
+            if posterior.size > 0:
+                for u in range(k):
+                    posterior[r, u] = total[u] / summed
+            if counts.size > 0:
+                scale = weights[r] / summed
+                for u in range(k):
+                    total[u] *= scale
+                for f in range(n_families):
+                    at = np.uint64(place[f, b])
+                    for u in range(np.uint64(k)):
+                        counts[at + u] += total[u]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _find_places(plan: ReducedPlan, codes: Array, block: int, n_rows: int, place: Array) -> None:
+    """Where each family's row of K numbers begins, for a block of rows: column by column."""
+    for f in range(plan.first.size):
+        out = place[f]
+        out[:n_rows] = plan.first[f]
+        for i in range(plan.member_first[f], plan.member_first[f + 1]):
+            column, step = codes[plan.member[i]], plan.step[i]
+            for b in range(n_rows):
+                out[b] += np.uint32(column[block + b]) * step
 
 
 def reduced_pass_plain(

@@ -128,9 +128,8 @@ def test_the_mean_is_where_the_density_is_flat_and_highest(network, seed):
 
 
 def test_draws_have_the_posterior_moments():
-    network = gaussian_network(
-        random_dag(list("ABCDEF"), expected_arcs=9, seed=4), np.random.default_rng(5)
-    )
+    dag = random_dag(list("ABCDEF"), expected_arcs=9, seed=4)
+    network = gaussian_network(dag, np.random.default_rng(5))
     mean, covariance = joint_by_inversion(network)
     row = np.array([np.nan, 1.0, np.nan, -2.0, np.nan, np.nan])
     n = 40_000
@@ -146,9 +145,8 @@ def test_draws_have_the_posterior_moments():
 
 
 def test_samples_have_the_joint_moments():
-    network = gaussian_network(
-        random_dag(list("ABCDE"), expected_arcs=7, seed=1), np.random.default_rng(2)
-    )
+    dag = random_dag(list("ABCDE"), expected_arcs=7, seed=1)
+    network = gaussian_network(dag, np.random.default_rng(2))
     mean, covariance = joint_by_inversion(network)
     n = 40_000
     rows = matrix(network, network.sample(n, 3))
@@ -172,9 +170,8 @@ def test_expected_moments_are_those_of_the_posteriors(network, seed):
 
 
 def test_every_row_its_own_pattern_and_the_order_of_rows():
-    network = gaussian_network(
-        random_dag(list("ABCDEFGH"), expected_arcs=12, seed=4), np.random.default_rng(9)
-    )
+    dag = random_dag(list("ABCDEFGH"), expected_arcs=12, seed=4)
+    network = gaussian_network(dag, np.random.default_rng(9))
     table = knocked_out(network, 300, np.random.default_rng(1))
     together = gaussian_log_likelihoods(network, table)
     one_by_one = [gaussian_log_likelihoods(network, table.take([i]))[0] for i in range(300)]

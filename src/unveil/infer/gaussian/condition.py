@@ -14,8 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri
 
-from unveil.errors import UnveilWarning
+from unveil.errors import ModelError, UnveilWarning
 from unveil.infer.gaussian.joint import JointGaussian
 
 __all__ = ["Conditional", "CovarianceForm", "InformationForm", "condition", "patterns"]
@@ -65,7 +66,7 @@ class CovarianceForm:
             self.factor = np.linalg.cholesky(own[np.ix_(seen, seen)])
         except np.linalg.LinAlgError:
             return
-        self.cross = _solved(self.factor, own[np.ix_(seen, wanted)], lower=True)
+        self.cross = _solved(self.factor, own[np.ix_(seen, wanted)])
         self.covariance = own[np.ix_(wanted, wanted)] - self.cross.T @ self.cross
         before = np.concatenate([own.diagonal()[seen], own.diagonal()[wanted]])
         after = np.concatenate([self.factor.diagonal() ** 2, self.covariance.diagonal()])
@@ -82,7 +83,7 @@ class CovarianceForm:
         return -0.5 * (squares + LOG_2PI * len(self.seen)) - half_log_det
 
     def _whitened(self, deviations: Matrix) -> Matrix:
-        return _solved(self.factor, deviations[:, self.seen].T, lower=True)
+        return _solved(self.factor, deviations[:, self.seen].T)
 
 
 class InformationForm:
@@ -105,14 +106,15 @@ class InformationForm:
         self.rows = np.argsort(-size, kind="stable")[: np.count_nonzero(size)]
         self.free = free[self.rows]
         self.q, self.r = np.linalg.qr(self.free)
+        self._check_rank()
         self.half_log_det = float(np.log(np.abs(self.r.diagonal())).sum())
-        self._warn_if_singular()
+        # Not triangular solves: BLAS would start threads for them even when R is 3 by 3.
+        self.inverse = dtrtri(self.r)[0] if len(unseen) else self.r
 
     @property
     def covariance(self) -> Matrix:
         """(R'R)^-1, the rows and columns of what is wanted."""
-        inverse = _solved(self.r, np.eye(len(self.unseen)))
-        return inverse[self.chosen] @ inverse[self.chosen].T
+        return self.inverse[self.chosen] @ self.inverse[self.chosen].T
 
     def means(self, deviations: Matrix) -> Matrix:
         """The least squares solution, the part that is wanted."""
@@ -130,21 +132,28 @@ class InformationForm:
         return np.ascontiguousarray((self.joint.whitening @ deviations.T).T)
 
     def _solution(self, equations: Matrix) -> Matrix:
-        projected = self.q.T @ equations[:, self.rows].T
-        return -_solved(self.r, projected).T
+        return -(equations[:, self.rows] @ self.q) @ self.inverse.T
 
-    def _warn_if_singular(self) -> None:
-        norms = np.sqrt(np.square(self.free).sum(axis=0))
-        left = np.abs(self.r.diagonal()) / norms
-        if (left < SINGULAR).any():
-            name = self.joint.names[self.unseen[int(left.argmin())]]
-            warnings.warn(
-                f"given what is seen, {name!r} and other unseen variables are almost exact "
-                "functions of each other: few digits of their posterior are right. Some variances "
-                "of the network are very small beside others; leave one of the variables out.",
-                UnveilWarning,
-                stacklevel=6,
+    def _check_rank(self) -> None:
+        left = np.abs(self.r.diagonal()) / np.sqrt(np.square(self.free).sum(axis=0))
+        if not (left < SINGULAR).any():
+            return
+        name = self.joint.names[self.unseen[int(left.argmin())]]
+        why = (
+            "Some variances of the network are very small beside others; leave one of the "
+            "variables out."
+        )
+        if not left.all():
+            raise ModelError(
+                f"given what is seen, {name!r} and other unseen variables cannot be told apart in "
+                f"double precision. {why}"
             )
+        warnings.warn(
+            f"given what is seen, {name!r} and other unseen variables are almost exact functions "
+            f"of each other: few digits of their posterior are right. {why}",
+            UnveilWarning,
+            stacklevel=6,
+        )
 
 
 def condition(
@@ -178,11 +187,11 @@ def patterns(
         yield rows, np.flatnonzero(~missing[at]), np.flatnonzero(missing[at])
 
 
-def _solved(factor: npt.NDArray[Any], right: Matrix, lower: bool = False) -> Matrix:
-    """factor^-1 right for a triangular factor, which may be empty."""
+def _solved(factor: npt.NDArray[Any], right: Matrix) -> Matrix:
+    """factor^-1 right for a lower triangular factor, which may be empty."""
     if not right.size:
         return right
-    return solve_triangular(factor, right, lower=lower, check_finite=False)
+    return solve_triangular(factor, right, lower=True, check_finite=False)
 
 
 def _squares(values: Matrix, axis: int) -> Matrix:

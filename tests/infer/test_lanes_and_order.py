@@ -1,0 +1,141 @@
+"""The same answers however rows are grouped, ordered, threaded, and variables are listed."""
+
+import numpy as np
+import pytest
+
+from unveil import Network
+from unveil.infer import tree as tree_module
+from unveil.infer.evidence import evidence_from
+from unveil.infer.posterior import posterior
+from unveil.infer.tree import Evidence, JunctionTree
+
+from .networks import as_table, random_likelihood, random_network, random_rows
+
+
+def everything(tree, evidence, weights, n_jobs=None):
+    """log P, marginals side by side, and best explanations of all rows; and expected counts."""
+    logs, marginals = tree.marginals(evidence, range(len(tree.names)), n_jobs)
+    again, counts = tree.expected_counts(evidence, weights, n_jobs)
+    assert np.array_equal(logs, again)
+    assert np.array_equal(logs, tree.log_likelihoods(evidence, n_jobs))
+    log_best, best = tree.explain(evidence)
+    rows = np.column_stack([logs, *marginals, log_best, best.T])
+    return rows, np.concatenate([count.ravel() for count in counts])
+
+
+def case(seed, n_rows):
+    generator = np.random.default_rng(seed)
+    network = random_network(generator)
+    rows = random_rows(network, n_rows, generator)
+    named, _ = random_likelihood(network, generator) if seed % 3 == 0 else ({}, {})
+    return network, rows, named, generator
+
+
+def evidence_of(network, rows, named):
+    return evidence_from(network, network.names, as_table(network, rows), named)
+
+
+@pytest.mark.parametrize("n_rows", [8, 63, 64, 65, 130])
+def test_many_lanes_equal_one_row_at_a_time(n_rows):
+    for seed in range(12):
+        network, rows, named, generator = case(seed, n_rows)
+        tree, weights = JunctionTree(network), generator.random(n_rows)
+        assert len(tree._lanes(n_rows)) == 64
+        assert len(tree._lanes(1)) == 1
+        many, counts = everything(tree, evidence_of(network, rows, named), weights)
+        singles = [
+            everything(tree, evidence_of(network, rows[r : r + 1], named), weights[r : r + 1])
+            for r in range(n_rows)
+        ]
+        np.testing.assert_array_equal(many, np.vstack([single for single, _ in singles]))
+        total = np.sum([count for _, count in singles], axis=0)
+        np.testing.assert_allclose(counts, total, atol=1e-10)
+
+
+def test_order_of_rows():
+    for seed in range(20):
+        network, rows, named, generator = case(seed, 100)
+        tree, weights = JunctionTree(network), generator.random(100)
+        order = generator.permutation(100)
+        there, counts = everything(tree, evidence_of(network, rows, named), weights)
+        back, again = everything(tree, evidence_of(network, rows[order], named), weights[order])
+        np.testing.assert_array_equal(there[order], back)
+        np.testing.assert_allclose(counts, again, atol=1e-10)
+
+
+def test_threads(monkeypatch):
+    """Many small blocks, forced on small networks, and more blocks than rows."""
+    for cores in (2, 5, 40):
+        monkeypatch.setattr(tree_module, "THREAD_CELLS", 0)
+        monkeypatch.setattr(tree_module.os, "cpu_count", lambda cores=cores: cores)
+        for seed in range(6):
+            network, rows, named, generator = case(seed, 33)
+            tree, weights = JunctionTree(network), generator.random(33)
+            evidence = evidence_of(network, rows, named)
+            assert tree._parts(33, None)[0] == cores
+            one, counts = everything(tree, evidence, weights, n_jobs=1)
+            many, again = everything(tree, evidence, weights)
+            np.testing.assert_array_equal(one, many)
+            np.testing.assert_allclose(counts, again, atol=1e-10)
+
+
+def test_order_of_variables():
+    for seed in range(40):
+        network, rows, named, generator = case(seed, 20)
+        order = generator.permutation(len(network.names))
+        other = Network([network.cpd(network.names[i]) for i in order])
+        logs = JunctionTree(network).log_likelihoods(evidence_of(network, rows, named))
+        table = as_table(network, rows[logs > -np.inf])
+        if table.n_rows == 0:
+            continue
+        here = posterior(network, table, network.names, named)
+        there = posterior(other, table, network.names, named)
+        np.testing.assert_allclose(here.log_evidence, there.log_evidence, atol=1e-10)
+        for name in network.names:
+            np.testing.assert_allclose(here[name], there[name], atol=1e-12)
+
+
+def test_soft_evidence_of_each_row():
+    """A likelihood that differs by row: each row as if it were alone; certain ones are findings."""
+    for seed in range(20):
+        network, rows, _, generator = case(3 * seed + 1, 70)
+        sizes = np.array([v.n_states for v in network.variables])
+        hard = evidence_of(network, rows, {})
+        tree, weights = JunctionTree(network), generator.random(70)
+        soft = np.ones((sizes.sum(), 70))
+        first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        for v, row in enumerate(rows.T):
+            known = np.flatnonzero(row >= 0)
+            soft[first[v] : first[v] + sizes[v], known] = np.eye(sizes[v])[row[known]].T
+        unknown = np.full_like(hard.codes, hard.missing)
+        as_soft = Evidence(unknown, hard.missing, soft, first)
+        expected, counts = everything(tree, hard, weights)
+        found, again = everything(tree, as_soft, weights)
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(again, counts)
+
+
+def test_likelihood_times_a_constant_changes_the_evidence_only():
+    network, rows, _, generator = case(1, 20)
+    name = network.names[0]
+    plain = {label: p + 0.1 for p, label in enumerate(network.variable(name).labels)}
+    scaled = {label: 1000 * p for label, p in plain.items()}
+    possible = JunctionTree(network).log_likelihoods(evidence_of(network, rows, {})) > -np.inf
+    table = as_table(network, rows[possible])
+    here = posterior(network, table, likelihood={name: plain}, of=network.names)
+    there = posterior(network, table, likelihood={name: scaled}, of=network.names)
+    np.testing.assert_allclose(there.log_evidence - here.log_evidence, np.log(1000))
+    for other in network.names:
+        np.testing.assert_allclose(here[other], there[other], atol=1e-12)
+
+
+def test_asking_again_gives_the_same(monkeypatch):
+    """The tree kept with the network is used, and answers as a fresh one does."""
+    network, rows, named, _ = case(2, 20)
+    logs = JunctionTree(network).log_likelihoods(evidence_of(network, rows, named))
+    table = as_table(network, rows[logs > -np.inf])
+    first = posterior(network, table, network.names)
+    monkeypatch.setattr(JunctionTree, "__init__", lambda *_: pytest.fail("built again"))
+    second = posterior(network, table, network.names)
+    for name in network.names:
+        assert np.array_equal(first[name], second[name])
