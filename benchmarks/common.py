@@ -45,7 +45,9 @@ def _processor() -> str:
 
 def network_file(folder: Path, name: str) -> Path | None:
     """The BIF file of a network in a folder, packed or not; `None` when it is not there."""
-    return next((p for p in (folder / f"{name}.bif", folder / f"{name}.bif.gz") if p.exists()), None)
+    return next(
+        (p for p in (folder / f"{name}.bif", folder / f"{name}.bif.gz") if p.exists()), None
+    )
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -122,7 +122,9 @@ def _one_by_one(
         found = ask(codes)
         times.append(time.perf_counter() - started)
         if len(answers) < N_COMPARED:
-            certain = {name: np.eye(network.variable(name).n_states)[c] for name, c in codes.items()}
+            certain = {
+                name: np.eye(network.variable(name).n_states)[c] for name, c in codes.items()
+            }
             answers.append(np.hstack([(found | certain)[name] for name in network.names]))
         if sum(times) > budget:
             break
@@ -192,7 +194,9 @@ def pgmpy(network: Network, table: Table, budget: float) -> Answer:
         sizes = [p.n_states for p in cpd.parents]
         names = [p.name for p in cpd.parents]
         values = cpd.values.reshape(-1, cpd.variable.n_states).T
-        model.add_cpds(TabularCPD(name, cpd.variable.n_states, values, names or None, sizes or None))
+        model.add_cpds(
+            TabularCPD(name, cpd.variable.n_states, values, names or None, sizes or None)
+        )
 
     def start() -> Callable[[Question], Answer]:
         engine = VariableElimination(model)
@@ -319,7 +323,15 @@ def report(results: dict[str, dict[str, Any]], n: int) -> str:
             ratio = f"{r['scaled_seconds'] / own:,.1f}" if own else ""
             off = f"{r['largest_difference']:.0e} ({r['compared']})" if "compared" in r else ""
             rows.append(
-                [name, tool, _shown(r, n), ratio, f"{r['single_ms']:.3g}", off, f"{r['peak_mib']:,.0f}"]
+                [
+                    name,
+                    tool,
+                    _shown(r, n),
+                    ratio,
+                    f"{r['single_ms']:.3g}",
+                    off,
+                    f"{r['peak_mib']:,.0f}",
+                ]
             )
     head = ["network", "tool", f"{n:,} questions", "times unveil", "one question, ms",
             "largest difference (questions)", "peak MiB"]  # fmt: skip

@@ -33,10 +33,10 @@ def test_monotone_pattern_has_a_closed_form():
     best = weights @ np.log(p_x[x]) + (pairs * np.log(p_y)).sum()
     joint = p_x[:, None] * p_y
 
-    forward = fitted(DAG("xy", [("x", "y")]), table)
+    forward = fitted(DAG(list("xy"), [("x", "y")]), table)
     np.testing.assert_allclose(forward.network.cpd("x").values, p_x, atol=1e-6)
     np.testing.assert_allclose(forward.network.cpd("y").values, p_y, atol=1e-6)
-    backward = fitted(DAG("xy", [("y", "x")]), table)
+    backward = fitted(DAG(list("xy"), [("y", "x")]), table)
     np.testing.assert_allclose(Enumeration(backward.network).joint, joint, atol=1e-5)
     for found in (forward, backward):
         assert found.log_likelihood == pytest.approx(best, abs=1e-9)
@@ -45,7 +45,7 @@ def test_monotone_pattern_has_a_closed_form():
 @pytest.mark.parametrize("prior", [None, EquivalentSampleSize(2.0)])
 def test_complete_rows_take_one_step(prior):
     """Nothing is missing: the first M-step is the closed form of Eq. 2.8 (2.12 with a prior)."""
-    dag = DAG("xyz", [("x", "y"), ("z", "y")])
+    dag = DAG(list("xyz"), [("x", "y"), ("z", "y")])
     generator = np.random.default_rng(1)
     table = Table([X, Y, Z], list(generator.integers(2, size=(3, 50))))
     result = fit_em(dag, table, prior, seed=1)

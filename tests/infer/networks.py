@@ -35,8 +35,7 @@ def random_network(generator, n_variables=None, max_states=4, max_parents=3):
     while np.prod(sizes) > 2000:
         sizes[generator.integers(n)] = 2
     parents = [
-        generator.permutation(i)[: generator.integers(0, min(i, max_parents) + 1)]
-        for i in range(n)
+        generator.permutation(i)[: generator.integers(0, min(i, max_parents) + 1)] for i in range(n)
     ]
     return build(sizes, parents, generator, generator.choice([0.0, 0.2, 0.5]))
 
@@ -54,8 +53,11 @@ def networks(draw):
 
 
 def random_rows(network, n_rows, generator):
-    """Codes of shape (n_rows, n_variables), -1 where unknown; the first row all unknown, the
-    second complete. Half of the rows come from the network, so are possible; the rest are any."""
+    """Codes of shape (n_rows, n_variables), -1 where unknown.
+
+    The first row is all unknown, the second complete. Half of the rows come from the network, so
+    are possible; the rest are any.
+    """
     sizes = [v.n_states for v in network.variables]
     rows = np.column_stack([generator.integers(k, size=n_rows) for k in sizes])
     drawn = network.sample(n_rows, seed=generator)

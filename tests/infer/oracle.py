@@ -34,9 +34,7 @@ class Enumeration:
                 likelihood = np.eye(weighted.shape[axis])[codes[axis]]
             if soft and axis in soft:
                 likelihood = likelihood * soft[axis]
-            weighted *= np.expand_dims(
-                likelihood, [i for i in range(len(self.names)) if i != axis]
-            )
+            weighted *= np.expand_dims(likelihood, [i for i in range(len(self.names)) if i != axis])
         return weighted
 
     def log_likelihood(self, codes, soft=None):

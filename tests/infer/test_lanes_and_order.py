@@ -13,7 +13,7 @@ from .networks import as_table, random_likelihood, random_network, random_rows
 
 
 def everything(tree, evidence, weights, n_jobs=None):
-    """log P, marginals side by side, and best explanations of all rows; and expected counts."""
+    """For all rows log P, marginals side by side, and best explanations; and expected counts."""
     logs, marginals = tree.marginals(evidence, range(len(tree.names)), n_jobs)
     again, counts = tree.expected_counts(evidence, weights, n_jobs)
     assert np.array_equal(logs, again)
@@ -116,7 +116,7 @@ def test_soft_evidence_of_each_row():
 
 
 def test_likelihood_times_a_constant_changes_the_evidence_only():
-    network, rows, _, generator = case(1, 20)
+    network, rows, _, _ = case(1, 20)
     name = network.names[0]
     plain = {label: p + 0.1 for p, label in enumerate(network.variable(name).labels)}
     scaled = {label: 1000 * p for label, p in plain.items()}

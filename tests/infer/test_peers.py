@@ -46,6 +46,4 @@ def test_all_marginals(name):
         engine.makeInference()
         assert ours.log_evidence[r] == pytest.approx(np.log(engine.evidenceProbability()), abs=1e-9)
         for n in network.names:
-            np.testing.assert_allclose(
-                ours[n][r], engine.posterior(n).toarray(), rtol=0, atol=1e-9
-            )
+            np.testing.assert_allclose(ours[n][r], engine.posterior(n).toarray(), rtol=0, atol=1e-9)

@@ -32,7 +32,9 @@ def questions(draw):
     n_rows = draw(st.integers(1, 8))
     drawn = network.sample(n_rows, seed=random)
     rows = np.column_stack([drawn.column(n).astype(int) for n in network.names])
-    anything = np.column_stack([random.integers(v.n_states, size=n_rows) for v in network.variables])
+    anything = np.column_stack(
+        [random.integers(v.n_states, size=n_rows) for v in network.variables]
+    )
     rows = np.where(random.random((n_rows, 1)) < 0.5, rows, anything)
     rows[:, [network.names.index(n) for n in unseen]] = -1
     weights = random.gamma(1.0, size=n_rows) * (random.random(n_rows) < 0.8)
@@ -74,7 +76,9 @@ def test_against_enumeration_and_the_tree(question, grouping):
     seen = log_of_seen_families(network, rows)
     exact = np.array([oracle.log_likelihood(row) for row in rows])
     with np.errstate(invalid="ignore"):
-        np.testing.assert_allclose(np.where(seen == -np.inf, seen, seen + log_z), exact, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            np.where(seen == -np.inf, seen, seen + log_z), exact, rtol=1e-9, atol=1e-12
+        )
     possible = np.isfinite(exact)
     for row, share in zip(rows[possible], shares[possible], strict=True):
         expected = oracle.posterior(unseen, row).ravel()

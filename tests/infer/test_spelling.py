@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unveil import Network, Table, TableCPD, Variable
-from unveil.errors import DataError
+from unveil.errors import UnveilError
 from unveil.infer.posterior import log_likelihoods, posterior
 
 DOSE = Variable("dose", [1, 2, 3])
@@ -100,6 +100,6 @@ def test_likelihoods_by_label(network):
     ],
 )
 def test_what_is_not_there_is_named(network, question, words):
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(UnveilError, match=words):
         posterior(network, **question)
     assert posterior(network, {"dose": 1})["sick"].shape == (1, 2)

@@ -17,17 +17,29 @@ def align_states(network: Network, reference: Network, hidden: Sequence[str]) ->
     """The same network with its hidden states ordered as in `reference`.
 
     For each hidden variable the order is chosen that brings the tables of its children closest
-    (least squares, by optimal assignment).
+    (least squares, by optimal assignment). A hidden child can only be compared once its own states
+    are in order, so all are gone through again until nothing changes.
     """
+    for _ in range(len(hidden) + 1):
+        before = network
+        for name in hidden:
+            network = _aligned(network, reference, name)
+        if network is before:
+            break
+    return network
+
+
+def _aligned(network: Network, reference: Network, name: str) -> Network:
     from scipy.optimize import linear_sum_assignment
 
-    for name in hidden:
-        cost = np.zeros((network.variable(name).n_states,) * 2)
-        for child in network.dag.children(name):
-            cost += _distances(network, reference, name, child)
-        _, order = linear_sum_assignment(cost.T)
-        network = permute_states(network, name, order)
-    return network
+    n_states = network.variable(name).n_states
+    cost = np.zeros((n_states, n_states))
+    for child in network.dag.children(name):
+        cost += _distances(network, reference, name, child)
+    _, order = linear_sum_assignment(cost.T)
+    if (order == np.arange(n_states)).all():
+        return network
+    return permute_states(network, name, order)
 
 
 def _distances(

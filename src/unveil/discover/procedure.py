@@ -1,0 +1,275 @@
+"""`discover`: find hidden variables one by one, keeping each only if it earns its keep.
+
+Learn a network over what was observed; find semi-cliques; put a hidden variable in the place of
+each; decide how many states it has; adapt the structure around it; keep the best if it pays; look
+again (thesis Ch. 4 and 5, and 8.2 on combining them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import cpu_count
+
+import numpy as np
+
+from unveil.discover.evaluation import (
+    Adapt,
+    Candidate,
+    adapt_candidate,
+    complete_hidden,
+    first_look,
+)
+from unveil.em.scores import hidden_scores
+from unveil.em.structural import structural_em
+from unveil.errors import DataError
+from unveil.evaluate.bootstrap import bootstrap_arcs
+from unveil.graph.dag import DAG
+from unveil.hidden.candidate import fresh_name, with_hidden_parent
+from unveil.hidden.semi_cliques import SemiClique, find_semi_cliques, neighbourhoods
+from unveil.model.network import Network
+from unveil.model.prior import EquivalentSampleSize
+from unveil.progress import Listener, StopReason, Ticker
+from unveil.score.bdeu import BDeu
+from unveil.search.constraints import Constraints
+from unveil.search.learn import learn
+from unveil.table.core import Table
+
+__all__ = ["Discovery", "Round", "Settings", "discover_networks", "learn_observed"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to discover.
+
+    - `ess`: equivalent sample size of the BDeu and Cheeseman-Stutz scores
+    - `adapt`: adapt the structure by EM only, around the variable, or everywhere
+    - `max_hidden`: at most so many hidden variables
+    - `n_states`: a fixed number of states instead of agglomeration
+    - `max_candidates`, `max_adapted`: how many candidates are looked at, and how many of the best
+      of those are adapted, in every round
+    - `soft`: use the confidence of arcs over so many bootstrap samples as the signature (0: not)
+    - `min_gain`: the least gain in nats for a hidden variable to be kept
+    """
+
+    ess: float = 1.0
+    adapt: Adapt = "blanket"
+    max_hidden: int = 3
+    n_states: int | None = None
+    max_candidates: int = 30
+    max_adapted: int = 6
+    max_parents: int | None = None
+    soft: int = 0
+    min_gain: float = 1.0
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of looking: the network before, every candidate tried, and the one kept."""
+
+    before: Network
+    score_before: float
+    candidates: tuple[Candidate, ...]
+    kept: Candidate | None
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What was found: the network with hidden variables, the one without, and every round.
+
+    Scores are Cheeseman-Stutz (exact BDeu where nothing is missing), in nats.
+    """
+
+    network: Network
+    score: float
+    baseline: Network
+    baseline_score: float
+    rounds: tuple[Round, ...]
+    stopped: StopReason
+    seed: int
+    settings: Settings
+    elapsed: float
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The names of the hidden variables found."""
+        return self.network.hidden
+
+    @property
+    def gain(self) -> float:
+        """How much better the score is than without hidden variables, in nats."""
+        return self.score - self.baseline_score
+
+
+def discover_networks(
+    table: Table,
+    settings: Settings | None = None,
+    start: Network | None = None,
+    baseline: Network | None = None,
+    seed: int | None = None,
+    progress: Listener | None = None,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+) -> Discovery:
+    """Find hidden variables in a discrete table; gaps are allowed.
+
+    `start` continues from a network that already has some, `baseline` is the network without any
+    (learned if not given). Stopped early, it gives the best so far.
+    """
+    settings = settings or Settings()
+    if seed is None:
+        seed = int(np.random.default_rng().integers(2**31))
+    _check(table)
+    ticker = Ticker(progress, time_limit)
+    prior = EquivalentSampleSize(settings.ess)
+    if baseline is None:
+        ticker.offer("learning a network of what was observed", 0, float("nan"))
+        baseline = learn_observed(table, settings, seed, ticker.time_left())
+    baseline_score = hidden_scores(baseline, table, prior).cheeseman_stutz
+    network = start or baseline
+    score = hidden_scores(network, table, prior).cheeseman_stutz
+    rounds: list[Round] = []
+    stopped: StopReason = "converged"
+    while len(network.hidden) < settings.max_hidden:
+        number = len(rounds) + 1
+        if not ticker.offer(f"round {number}", 0, score, detail="looking for semi-cliques"):
+            break
+        found = _look(network, table, score, settings, seed, ticker, number, n_jobs)
+        rounds.append(Round(network, score, tuple(found), _best(found, settings)))
+        kept = rounds[-1].kept
+        if kept is None or kept.network is None:
+            break
+        network, score = kept.network, score + kept.gain
+    if ticker.reason is not None:
+        stopped = ticker.reason
+    return Discovery(
+        network, score, baseline, baseline_score, tuple(rounds), stopped, seed, settings,
+        ticker.elapsed,
+    )  # fmt: skip
+
+
+def learn_observed(
+    table: Table, settings: Settings, seed: int, time_limit: float | None = None
+) -> Network:
+    """The network over the table's own columns, by search or (with gaps) by structural EM."""
+    score = BDeu(settings.ess)
+    limits = Constraints(max_parents=settings.max_parents)
+    if table.is_complete:
+        return learn(table, score, constraints=limits, seed=seed, time_limit=time_limit).network
+    found = structural_em(table, score=score, constraints=limits, seed=seed, time_limit=time_limit)
+    return found.network
+
+
+def _look(
+    network: Network,
+    table: Table,
+    score: float,
+    settings: Settings,
+    seed: int,
+    ticker: Ticker,
+    number: int,
+    n_jobs: int | None,
+) -> list[Candidate]:
+    """All candidates of one round, the best first."""
+    prior = EquivalentSampleSize(settings.ess)
+    name = fresh_name([*network.names, *table.names])
+    completed = complete_hidden(network, table)
+    cliques = _signatures(network, table, completed, settings, seed)[: settings.max_candidates]
+
+    def look(clique: SemiClique) -> list[Candidate]:
+        dag = with_hidden_parent(network.dag, name, clique.nodes)
+        return first_look(
+            network, completed, table, dag, name, clique.nodes, score, prior, settings.n_states
+        )
+
+    looked = _in_turn(look, cliques, ticker, f"round {number}: first look", score, n_jobs)
+    promising = [c for c in looked if c.network is not None]
+    promising.sort(key=lambda c: -c.gain)
+
+    def adapt(candidate: Candidate) -> list[Candidate]:
+        return [
+            adapt_candidate(
+                candidate, completed, table, score, prior, settings.adapt, settings.max_parents,
+                settings.n_states is not None, seed, ticker,
+            )
+        ]  # fmt: skip
+
+    chosen = promising[: settings.max_adapted]
+    adapted = _in_turn(adapt, chosen, ticker, f"round {number}: adapting", score, n_jobs)
+    rest = [c for c in looked if all(c is not p for p in chosen[: len(adapted)])]
+    return sorted([*adapted, *rest], key=lambda c: (c.network is None, -c.gain))
+
+
+def _signatures(
+    network: Network, table: Table, completed: Table, settings: Settings, seed: int
+) -> tuple[SemiClique, ...]:
+    """Sets of suspected children, the most promising first.
+
+    Semi-cliques of the network itself, and of the graph that plain tabu climbing finds on the same
+    rows: it is denser than the default search's, which is what leaves signatures (4.2 used it).
+    Then every variable with its neighbours, the other half of the signature (4.3: many parents,
+    many children).
+    """
+    rows = completed.select(network.dag.nodes)
+    score = BDeu(settings.ess)
+    if settings.soft:
+        sure = bootstrap_arcs(rows, lambda sample: learn(sample, score).dag, settings.soft, seed)
+        found = list(find_semi_cliques(network.dag, confidence=sure.adjacent))
+    else:
+        found = list(find_semi_cliques(network.dag))
+    climbed = learn(rows, score, "tabu", constraints=Constraints(max_parents=settings.max_parents))
+    found += find_semi_cliques(_in_order(climbed.dag, network.dag))
+    found += neighbourhoods(network.dag)
+    unique: dict[frozenset[str], SemiClique] = {}
+    for clique in found:
+        unique.setdefault(frozenset(clique.nodes), clique)
+    return tuple(unique.values())
+
+
+def _in_order(dag: DAG, other: DAG) -> DAG:
+    return DAG(other.nodes, dag.arcs)
+
+
+def _in_turn(
+    work: Callable[..., list[Candidate]],
+    items: Sequence[object],
+    ticker: Ticker,
+    phase: str,
+    score: float,
+    n_jobs: int | None,
+) -> list[Candidate]:
+    """Do the work on every item, several at once; stops handing out work when asked to."""
+    done: list[Candidate] = []
+    n_threads = n_jobs or cpu_count() or 1
+    with ThreadPoolExecutor(n_threads) as pool:
+        for start in range(0, len(items), n_threads):
+            batch = items[start : start + n_threads]
+            done += [c for found in pool.map(work, batch) for c in found]
+            best = max([c.gain for c in done if c.network is not None], default=0.0)
+            n_done = start + len(batch)
+            words = f"{n_done} of {len(items)} candidates, best gain {best:+.1f}"
+            if not ticker.offer(phase, n_done, score + max(best, 0.0), detail=words):
+                break
+    return done
+
+
+def _best(candidates: Sequence[Candidate], settings: Settings) -> Candidate | None:
+    """The candidate to keep: the largest gain among those that are not redundant."""
+    good = [
+        c for c in candidates
+        if c.network is not None and c.verdict == "kept" and c.gain > settings.min_gain
+    ]  # fmt: skip
+    return max(good, key=lambda c: c.gain, default=None)
+
+
+def _check(table: Table) -> None:
+    continuous = [v.name for v in table.variables if not v.is_discrete]
+    if continuous:
+        raise DataError(
+            f"columns {', '.join(map(repr, continuous[:6]))} are continuous; make them discrete "
+            "first (unveil.Discretizer; on the command line --discretize) or leave them out"
+        )
+    if table.n_columns < 3:
+        raise DataError(f"a hidden variable needs at least three columns, got {table.n_columns}")
+

@@ -1,0 +1,53 @@
+"""Several hidden variables at once: agglomerate each in turn until none changes (thesis 5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.graph.dag import DAG
+from unveil.hidden.agglomeration import agglomerate_states
+from unveil.table.core import Table
+from unveil.table.variable import Variable
+
+__all__ = ["agglomerate_several"]
+
+
+def agglomerate_several(
+    table: Table,
+    dag: DAG,
+    names: Sequence[str],
+    equivalent_sample_size: float = 5.0,
+    max_rounds: int = 20,
+    cap: int = 400,
+) -> Table:
+    """The table with a column for every hidden variable, its states found by agglomeration.
+
+    All start with a single state, so that each is first shaped by what is observed around it;
+    then each in turn is agglomerated given the present states of the others, until no
+    assignment changes or `max_rounds` rounds have passed.
+    """
+    completed = table
+    for name in names:
+        completed = completed.with_column(
+            Variable(name, [0], hidden=True), np.zeros(table.n_rows, np.int64)
+        )
+    for _ in range(max_rounds):
+        changed = False
+        for name in names:
+            tree = agglomerate_states(completed, dag, name, equivalent_sample_size, cap)
+            codes = tree.states(tree.best)
+            changed |= not _same_partition(codes, completed.column(name))
+            variable = Variable(name, range(tree.best), hidden=True)
+            completed = completed.with_column(variable, codes)
+        if not changed:
+            break
+    return completed
+
+
+def _same_partition(a: npt.ArrayLike, b: npt.ArrayLike) -> bool:
+    """Whether two codings group the rows alike, whatever the numbers."""
+    pairs = np.unique(np.stack([np.asarray(a, np.int64), np.asarray(b, np.int64)]), axis=1)
+    return len(np.unique(pairs[0])) == len(np.unique(pairs[1])) == pairs.shape[1]
