@@ -27,8 +27,11 @@ class Case(NamedTuple):
 @st.composite
 def cases(draw, max_rows=12, max_cells=300):
     """Rows that are possible under the network, with gaps; some variables may be unseen altogether,
-    with their column or without it. Weights are ones or fractional, a few of them zero."""
-    network = draw(networks().filter(lambda n: np.prod([v.n_states for v in n.variables]) <= max_cells))
+    with their column or without it. Weights are ones or fractional, a few of them zero.
+    """
+    network = draw(
+        networks().filter(lambda n: np.prod([v.n_states for v in n.variables]) <= max_cells)
+    )
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_rows = draw(st.integers(1, max_rows))
     drawn = network.sample(n_rows, seed=random)
@@ -56,7 +59,9 @@ def priors(network):
 def log_likelihood(network, codes, weights):
     """The weighted log-likelihood of what the rows show, by enumeration."""
     oracle = Enumeration(network)
-    return sum(w * oracle.log_likelihood(row) for row, w in zip(codes, weights, strict=True) if w > 0)
+    return sum(
+        w * oracle.log_likelihood(row) for row, w in zip(codes, weights, strict=True) if w > 0
+    )
 
 
 def best_completions(network, codes, weights):

@@ -59,12 +59,15 @@ def test_the_engines_are_what_they_are_called(engine):
     network = naive_bayes(3, 5, seed=1)
     table = network.sample(50, seed=2).hide("H").knock_out(0.2, seed=3)
     kinds = {type(g).__name__ for g in Expectation(FlatTables(network), table).groups}
-    assert kinds == {
-        "as it is": {"_TreeRows"},
-        "reduced where it can": {"_ReducedRows"},
-        "tree": {"_TreeRows"},
-        "a mixture": {"_TreeRows", "_ReducedRows"},
-    }[engine]
+    assert (
+        kinds
+        == {
+            "as it is": {"_TreeRows"},
+            "reduced where it can": {"_ReducedRows"},
+            "tree": {"_TreeRows"},
+            "a mixture": {"_TreeRows", "_ReducedRows"},
+        }[engine]
+    )
 
 
 @given(cases(), st.integers(0, 10**6))

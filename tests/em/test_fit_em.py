@@ -27,13 +27,19 @@ def latent():
 @pytest.mark.parametrize("kind", ["random", "cluster"])
 def test_every_start_is_kept_best_first(latent, kind):
     network, rows = latent
-    result = fit_em(network.dag, rows, hidden={"H": 3}, n_starts=6, start=kind, seed=1, tolerance=1e-5)
+    result = fit_em(
+        network.dag, rows, hidden={"H": 3}, n_starts=6, start=kind, seed=1, tolerance=1e-5
+    )
     assert len(result.starts) == 6
     assert {s.kind for s in result.starts} == {kind}
     objectives = [s.objective for s in result.starts]
     assert objectives == sorted(objectives, reverse=True)
     best = result.starts[0]
-    assert (best.network, best.objective, best.stopped) == (result.network, result.objective, result.stopped)
+    assert (best.network, best.objective, best.stopped) == (
+        result.network,
+        result.objective,
+        result.stopped,
+    )
     assert len(result.trace) == best.n_iterations
     assert result.network.hidden == ("H",)
     for start in result.starts:

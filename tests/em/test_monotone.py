@@ -24,7 +24,7 @@ def never_falls(trace):
 
 
 def log_prior(network, prior):
-    """sum of alpha log theta over all families, from the definition."""
+    """Sum of alpha log theta over all families, from the definition."""
     if prior is None:
         return 0.0
     total = 0.0
@@ -43,9 +43,7 @@ def test_one_step_at_a_time(case, which, hard, seed):
     add the prior's part.
     """
     flat, prior = case.flat, priors(case.network)[which]
-    kind, oracle = (
-        (HardExpectation, best_completions) if hard else (Expectation, log_likelihood)
-    )
+    kind, oracle = (HardExpectation, best_completions) if hard else (Expectation, log_likelihood)
     step = em_step(kind(flat, case.table), flat, prior)
     tables = random_tables(flat, seed)
     trace = []
@@ -87,7 +85,9 @@ def test_the_m_step_is_the_best_there_is(case, seed):
 
 def test_a_fall_is_said_aloud():
     """The loop itself does not trust the step it was given."""
-    with pytest.warns(UnveilWarning, match=r"fell from -1 to -3 in iteration 2; it must never fall"):
+    with pytest.warns(
+        UnveilWarning, match=r"fell from -1 to -3 in iteration 2; it must never fall"
+    ):
         run_em(lambda x: (x + 2, -float(x)), 1, max_iterations=2)
 
 

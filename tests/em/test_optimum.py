@@ -18,7 +18,8 @@ def fitted(structure, table, **options):
 
 def test_monotone_pattern_has_a_closed_form():
     """Two binaries, y missing in some rows: the likelihood factors into P(x) over all rows and
-    P(y | x) over the rows that show both (Little and Rubin 2002, 7.2), whatever the arc."""
+    P(y | x) over the rows that show both (Little and Rubin 2002, 7.2), whatever the arc.
+    """
     generator = np.random.default_rng(5)
     x = generator.integers(2, size=60)
     y = np.where(generator.random(60) < 0.7, x, 1 - x)
@@ -67,9 +68,7 @@ def directly(network, codes, prior, starts, seed):
     alpha = flat.pack_prior(prior)
 
     def objective(logits):
-        tables = np.concatenate(
-            [_softmax(part).ravel() for part in flat.split(logits)]
-        )
+        tables = np.concatenate([_softmax(part).ravel() for part in flat.split(logits)])
         joint = Enumeration(flat.unpack(flat.normalised(tables))).joint
         total = 0.0
         for row, count in zip(*np.unique(codes, axis=0, return_counts=True), strict=True):
@@ -79,7 +78,9 @@ def directly(network, codes, prior, starts, seed):
 
     generator = np.random.default_rng(seed)
     found = [
-        minimize(objective, generator.normal(0, 1.5, flat.size), method="BFGS", options={"gtol": 1e-7})
+        minimize(
+            objective, generator.normal(0, 1.5, flat.size), method="BFGS", options={"gtol": 1e-7}
+        )
         for _ in range(starts)
     ]
     return -min(r.fun for r in found)
@@ -115,7 +116,8 @@ def test_direct_maximisation_finds_no_more(graph, prior):
 
 def test_direct_maximisation_with_a_hidden_variable():
     """A latent class model of three binaries is saturated: with enough freedom EM reaches the
-    likelihood of the table itself; with a prior it reaches what BFGS reaches."""
+    likelihood of the table itself; with a prior it reaches what BFGS reaches.
+    """
     random = np.random.default_rng(3)
     hidden = Variable("h", [0, 1], hidden=True)
     truth = Network(

@@ -34,48 +34,54 @@ def test_cheeseman_stutz_is_exact_on_complete_rows(drawn):
 def test_bic_and_aic(case):
     found = hidden_scores(case.network, case.table)
     likelihood = log_likelihood(case.network, case.codes, case.weights)
-    d = sum(c.values.size - c.values.size // c.variable.n_states for c in case.network.cpds.values())
+    d = sum(
+        c.values.size - c.values.size // c.variable.n_states for c in case.network.cpds.values()
+    )
     assert found.n_parameters == d
     assert found.log_likelihood == pytest.approx(likelihood, rel=1e-9, abs=1e-10)
     assert found.bic == pytest.approx(likelihood - d / 2 * math.log(case.weights.sum()), abs=1e-8)
     assert found.aic == pytest.approx(likelihood - d, abs=1e-8)
 
 
-def exact_marginal(dag, table, hidden):
-    """log sum over all completions of the hidden column of the closed form (Eq. 2.15)."""
+def exact_marginal(dag, table, hidden, size):
+    """Log sum over all completions of the hidden column of the closed form (Eq. 2.15)."""
     logs = []
     for states in product(range(hidden.n_states), repeat=table.n_rows):
         completed = table.with_column(hidden, np.array(states))
-        logs.append(FamilyScores(completed, BDeu(1.0)).total(dag))
+        logs.append(FamilyScores(completed, BDeu(size)).total(dag))
     return np.logaddexp.reduce(logs)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_cheeseman_stutz_is_near_the_exact_marginal_likelihood(seed):
-    """Six rows, a hidden binary with two or three children.
+@pytest.mark.parametrize(("size", "farthest"), [(1.0, 3.6), (4.0, 2.1), (16.0, 0.7)])
+def test_cheeseman_stutz_is_near_the_exact_marginal_likelihood(size, farthest):
+    """Six rows, a hidden binary with two or three children, the best of many starts.
 
-    Completions form mirror images, and Cheeseman-Stutz sees one mode: it may miss log 2, and is
-    in fact a lower bound (Beal and Ghahramani 2006) at any parameters. Measured here over the best
-    of many starts: 0.6 to 1.3 nats below, of 9 to 14.
+    It lies below, measured 1.0 to 3.5 nats with an equivalent sample size of 1 (where the posterior
+    has many modes at the borders and only one is seen), and 0.5 to 0.7 with 16: then the mirror
+    image of the one mode is all that is missed, log 2.
     """
-    random = np.random.default_rng(seed)
     h = Variable("H", [0, 1], hidden=True)
-    children = [Variable(f"X{i}", [0, 1]) for i in range(2 + seed % 2)]
-    dag = DAG(["H", *(x.name for x in children)], [("H", x.name) for x in children])
-    table = Table(children, [random.integers(2, size=6) for _ in children])
-    prior = EquivalentSampleSize(1.0)
-    starts = fit_em(dag, table, prior, {"H": 2}, n_starts=20, seed=1, tolerance=1e-10).starts
-    found = [cheeseman_stutz(s.network, table, prior) for s in starts]
-    exact = exact_marginal(dag, table, h)
-    assert max(found) <= exact + 1e-9
-    assert max(found) >= exact - 1.5
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        children = [Variable(f"X{i}", [0, 1]) for i in range(2 + seed % 2)]
+        dag = DAG(["H", *(x.name for x in children)], [("H", x.name) for x in children])
+        table = Table(children, [random.integers(2, size=6) for _ in children])
+        prior = EquivalentSampleSize(size)
+        found = fit_em(dag, table, prior, {"H": 2}, n_starts=10, seed=1, tolerance=1e-10).starts
+        best = max(cheeseman_stutz(s.network, table, prior) for s in found)
+        exact = exact_marginal(dag, table, h, size)
+        assert exact - farthest <= best <= exact + 1e-9
 
 
 @given(cases(max_rows=4, max_cells=40))
 @lenient
 def test_cheeseman_stutz_is_a_lower_bound(case):
-    """At the network's own parameters, against the sum over all completions of all missing cells
-    (Beal and Ghahramani 2006, section 3)."""
+    """Of log P(D), at any parameters; here against the sum over all completions of all cells.
+
+    log P(D) >= E[log P(D, H)] + entropy, over the posterior of H at theta; the first is at least
+    log P(D*), as the marginal likelihood is log-convex in the counts, and the entropy is
+    log P(D | theta) - log P(D* | theta).
+    """
     from infer.networks import as_table
 
     places = np.argwhere(case.codes < 0)

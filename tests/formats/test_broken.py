@@ -441,7 +441,7 @@ BROKEN = {
         "json",
         changed("variables", 1, "kind", "real"),
         FormatError,
-        "expected 'discrete', got 'real'",
+        "expected 'discrete' or 'continuous', got 'real'",
     ),
     "JSON unknown CPD kind": (
         "json",

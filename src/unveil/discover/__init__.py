@@ -1,0 +1,28 @@
+"""The main job: which variables are missing, where, with how many states, and what they mean.
+
+- `call.py`: `discover`, everything in one call
+- `procedure.py`: the rounds of looking, trying and keeping
+- `evaluation.py`: what one candidate is worth
+- `evidence.py`: whether it is warranted
+- `meaning.py`: what its states mean
+"""
+
+from unveil.discover.call import DiscoveryReport, discover
+from unveil.discover.evidence import Evidence, StrawMan
+from unveil.discover.meaning import Meaning, StateProfile, Trait, meaning_of
+from unveil.discover.procedure import Discovery, Round, Settings, discover_networks
+
+__all__ = [
+    "Discovery",
+    "DiscoveryReport",
+    "Evidence",
+    "Meaning",
+    "Round",
+    "Settings",
+    "StateProfile",
+    "StrawMan",
+    "Trait",
+    "discover",
+    "discover_networks",
+    "meaning_of",
+]

@@ -5,7 +5,6 @@ Then structural EM is ordinary search over a weighted table.
 
 from __future__ import annotations
 
-
 import numpy as np
 import numpy.typing as npt
 
@@ -28,7 +27,8 @@ def complete_rows(
     """The table with every incomplete row replaced by its weighted completions.
 
     Rows with at most `cap` possible completions get all of them, weighted by their exact
-    posterior; rows with more get `draws` posterior draws of equal weight. The total weight stays.
+    posterior; rows with more get `draws` posterior draws of equal weight. The total weight stays;
+    rows of weight zero are left out.
 
     >>> from unveil import datasets
     >>> asia = datasets.network("asia")
@@ -38,6 +38,7 @@ def complete_rows(
     (True, 10.0)
     """
     names = network.names
+    table = table.take(table.row_weights > 0)
     inside = [n for n in names if n in table]
     known = table.select(inside).conform([network.variable(n) for n in inside])
     n_states = np.array([v.n_states for v in network.variables], dtype=np.float64)

@@ -20,7 +20,7 @@ MAX_ENTRIES = 50_000_000
 def observed_jacobian(
     network: Network, observed: Sequence[str], seed: int = 0
 ) -> npt.NDArray[np.float64]:
-    """d P(observed configuration) / d free parameter, shape (n_configurations, n_parameters).
+    """D P(observed configuration) / d free parameter, shape (n_configurations, n_parameters).
 
     At tables drawn at random, where the rank is that of almost all parameters.
     """

@@ -48,8 +48,10 @@ Criterion = Literal["bic", "aic", "cheeseman-stutz", "held-out"]
 CRITERIA: tuple[str, ...] = get_args(Criterion)
 
 REACHED = 1e-4
-"""Starts whose log-likelihoods differ by at most so many nats (or a 10^-7 part of them, which is
+"""Starts whose objectives differ by at most so many nats (or a 10^-6 part of them, which is about
 as far as EM's stopping rule tells) have reached the same maximum."""
+POLISH = 1e-2
+"""EM goes on from the best start until it gains less than this part of the tolerance."""
 EMPTY_SHARE = 1e-3
 """A class with less than this share of the cases, or less than one case, counts as empty."""
 SAME_PROFILE = 0.02
@@ -69,8 +71,8 @@ class HeldOut(NamedTuple):
 class Mixture:
     """The best mixture found with one number of classes; classes are ordered by size.
 
-    Scores are in nats, higher is better; `held_out` is `None` unless asked for. `starts` has every start's outcome,
-    best first; `notes` says in words what looks odd.
+    Scores are in nats, higher is better; `held_out` is `None` unless asked for. `starts` has every
+    start's outcome, best first; `notes` says in words what looks odd.
     """
 
     n_classes: int
@@ -238,7 +240,9 @@ def latent_classes(
     return MixtureResult(tuple(mixtures), chosen.n_classes, criterion, name, stopped, seed)
 
 
-def class_profiles(network: Network, name: str = "class", most: int = 4) -> tuple[ClassProfile, ...]:
+def class_profiles(
+    network: Network, name: str = "class", most: int = 4
+) -> tuple[ClassProfile, ...]:
     """What sets every class of a mixture apart, in the order of the classes.
 
     States are ranked by p log(p / q), what they add to the divergence between the class (p) and
@@ -313,23 +317,31 @@ def _fit(
     else:
         n_random = n_starts // 2
         plans = [(dag, "cluster", n_starts - n_random), (dag, "random", n_random)]
+    run = partial(
+        fit_em, table=table, prior=prior, hidden={name: root}, max_iterations=max_iterations,
+        seed=seed, progress=_relay(ticker, k),
+    )  # fmt: skip
     starts: list[EMStart] = []
     for structure, kind, how_many in plans:
         if how_many and (not starts or ticker.keep_going()):
-            result = fit_em(
-                structure, table, prior, {name: root}, how_many, kind, max_iterations, tolerance,
-                seed=seed, progress=_relay(ticker, k),
-            )  # fmt: skip
-            reason = ticker.reason
-            starts += [
-                replace(s, stopped=reason) if reason and s.stopped == "asked to stop" else s
-                for s in result.starts
-            ]
+            starts += run(structure, n_starts=how_many, start=kind, tolerance=tolerance).starts
     starts.sort(key=lambda start: -start.objective)
+    if ticker.keep_going():
+        more = run(starts[0].network, start="given", tolerance=POLISH * tolerance)
+        starts[0] = _continued(starts[0], more.starts[0])
     order = np.argsort(-_values(starts[0].network, name), kind="stable")
     best = permute_states(starts[0].network, name, order)
     rest = [replace(s, network=align_states(s.network, best, [name])) for s in starts[1:]]
-    return (replace(starts[0], network=best), *rest)
+    return tuple(
+        replace(s, stopped=ticker.reason) if ticker.reason and s.stopped == "asked to stop" else s
+        for s in (replace(starts[0], network=best), *rest)
+    )
+
+
+def _continued(before: EMStart, after: EMStart) -> EMStart:
+    """One start whose EM was taken up again."""
+    n_iterations = before.n_iterations + after.n_iterations
+    return replace(after, kind=before.kind, n_iterations=n_iterations)
 
 
 def _relay(ticker: Ticker, k: int) -> Listener:
@@ -375,7 +387,8 @@ def _splits(
         raise DataError(f"{len(order)} cases are too few to hold {held_out} of them out")
     pairs = []
     for part in parts:
-        taken = np.bincount(part, minlength=table.n_rows) * (1.0 if whole else weights)
+        held = np.bincount(part, minlength=table.n_rows)
+        taken = np.asarray(held if whole else held * weights, np.float64)
         pairs.append((_weighing(table, weights - taken), _weighing(table, taken)))
     return pairs
 
@@ -442,7 +455,7 @@ def _values(network: Network, name: str) -> npt.NDArray[np.float64]:
 
 
 def _reached(objective: float, best: float) -> bool:
-    return objective >= best - max(REACHED, 1e-7 * abs(best))
+    return objective >= best - max(REACHED, 1e-6 * abs(best))
 
 
 def _classes(k: int) -> str:
@@ -450,12 +463,12 @@ def _classes(k: int) -> str:
 
 
 def _line(mixture: Mixture, chosen: bool) -> str:
-    held = "" if mixture.held_out is None else f", held-out {mixture.held_out.bits:.4f} bits per row"
+    m = mixture
+    held = "" if m.held_out is None else f", held-out {m.held_out.bits:.4f} bits per row"
     return (
-        f"{'*' if chosen else ' '} {_classes(mixture.n_classes)}: log-likelihood "
-        f"{mixture.log_likelihood:,.2f}, {mixture.n_parameters} parameters, BIC {mixture.bic:,.2f}, "
-        f"AIC {mixture.aic:,.2f}, Cheeseman-Stutz {mixture.cheeseman_stutz:,.2f}{held} "
-        f"({mixture.n_reached} of {len(mixture.starts)} starts)"
+        f"{'*' if chosen else ' '} {_classes(m.n_classes)}: "
+        f"log-likelihood {m.log_likelihood:,.2f}, {m.n_parameters} parameters, BIC {m.bic:,.2f}, AIC {m.aic:,.2f}, "
+        f"Cheeseman-Stutz {m.cheeseman_stutz:,.2f}{held} ({m.n_reached} of {len(m.starts)} starts)"
     )
 
 

@@ -153,7 +153,7 @@ def em_step(
 
 
 def log_prior(tables: Vector, alpha: Vector) -> float:
-    """sum of alpha log theta, the prior's part of the objective (0 where alpha is 0)."""
+    """Sum of alpha log theta, the prior's part of the objective (0 where alpha is 0)."""
     used = alpha > 0
     with np.errstate(divide="ignore"):
         return float(alpha[used] @ np.log(tables[used]))

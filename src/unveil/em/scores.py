@@ -81,14 +81,20 @@ def _log_marginal(
     flat: FlatTables, counts: npt.NDArray[np.float64], alpha: npt.NDArray[np.float64]
 ) -> float:
     """The log marginal likelihood of counts under Dirichlet priors, all families (Eq. 2.15)."""
-    from scipy.special import gammaln
-
     total = 0.0
     for n, a in zip(flat.split(counts), flat.split(alpha), strict=True):
-        rows, row_alpha = n.sum(axis=-1), a.sum(axis=-1)
-        total += float((gammaln(a + n) - gammaln(a)).sum())
-        total -= float((gammaln(row_alpha + rows) - gammaln(row_alpha)).sum())
+        # Cells that a prior network deems impossible have no pseudo-counts (as in `BDe`).
+        cells, rows = a > 0, a.sum(axis=-1) > 0
+        total += _log_rising(n[cells], a[cells])
+        total -= _log_rising(np.where(cells, n, 0.0).sum(axis=-1)[rows], a.sum(axis=-1)[rows])
     return total
+
+
+def _log_rising(n: npt.NDArray[np.float64], alpha: npt.NDArray[np.float64]) -> float:
+    """The sum of log Gamma(alpha + n) - log Gamma(alpha)."""
+    from scipy.special import gammaln
+
+    return float((gammaln(alpha + n) - gammaln(alpha)).sum())
 
 
 def effective_dimension(network: Network, table_names: list[str] | None = None, seed: int = 0) -> int:

@@ -25,11 +25,13 @@ from unveil.graph.dag import DAG
 from unveil.infer.explain import most_probable
 from unveil.model.fit import fit
 from unveil.model.network import Network
-from unveil.model.prior import DirichletPrior, EquivalentSampleSize
+from unveil.model.prior import DirichletPrior, EquivalentSampleSize, PseudoCount
 from unveil.progress import Listener, Step, StopReason, Ticker
 from unveil.score.base import Score
+from unveil.score.bde import BDe
 from unveil.score.bdeu import BDeu
 from unveil.score.families import FamilyScores
+from unveil.score.k2 import K2
 from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
 from unveil.search.hill_climbing import hill_climbing
@@ -93,15 +95,16 @@ def structural_em(
     'converged'
     """
     chosen: Score = score or BDeu(1.0)
-    if prior is None:
-        prior = EquivalentSampleSize(getattr(chosen, "equivalent_sample_size", 1.0))
+    prior = prior or _prior_of(chosen)
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
     generator = np.random.default_rng(seed)
     ticker = Ticker(progress, time_limit)
     network = _first(table, start, hidden or {}, generator)
     unseen = [n for n in network.names if n not in table or table.missing(n).all()]
-    limits = replace(constraints or Constraints(), no_leaf=[n for n in unseen if network.dag.children(n)])
+    limits = constraints or Constraints()
+    kept = [n for n in unseen if network.dag.children(n)]
+    limits = replace(limits, no_leaf=dict.fromkeys([*limits.no_leaf, *kept]))
     best: tuple[float, float, Network] | None = None
     trace: list[Step] = []
     stopped: StopReason = "iteration cap"
@@ -147,6 +150,15 @@ def observed_score(
     if score.name not in penalised:
         raise ModelError(f"structural EM needs bdeu, bde, k2, bic, mdl or aic, not {score.name}")
     return penalised[score.name], found.log_likelihood
+
+
+def _prior_of(score: Score) -> DirichletPrior:
+    """The prior that a Bayesian score has by itself; BDeu with one imagined case for the others."""
+    if isinstance(score, BDe):
+        return score.prior
+    if isinstance(score, K2):
+        return PseudoCount(1.0)
+    return EquivalentSampleSize(getattr(score, "equivalent_sample_size", 1.0))
 
 
 def _first(

@@ -9,7 +9,7 @@
 from unveil.evaluate.arcs import ArcWorth, arc_worth
 from unveil.evaluate.bootstrap import ArcConfidence, bootstrap_arcs
 from unveil.evaluate.divergence import Divergence, divergence
-from unveil.evaluate.log_loss import LogLoss, cross_validate, log_loss
+from unveil.evaluate.log_loss import LogLoss, cross_validate, log_loss, paired_gain
 
 __all__ = [
     "ArcConfidence",
@@ -21,4 +21,5 @@ __all__ = [
     "cross_validate",
     "divergence",
     "log_loss",
+    "paired_gain",
 ]

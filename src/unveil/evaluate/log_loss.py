@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from unveil.errors import DataError
 from unveil.model.network import Network
 from unveil.table.core import Table
 
-__all__ = ["LogLoss", "cross_validate", "log_loss"]
+__all__ = ["LogLoss", "cross_validate", "fold_tables", "log_loss", "paired_gain"]
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,15 @@ class LogLoss:
     def __str__(self) -> str:
         return f"{self.bits:.4f} bits per row (standard error {self.standard_error:.4f})"
 
-    def less_than(self, other: LogLoss) -> LogLoss:
-        """The gain over `other` on the same rows: their difference row by row."""
-        if len(self.per_row) != len(other.per_row):
-            raise DataError(
-                f"the two log-losses are of different rows: {len(self.per_row)} and "
-                f"{len(other.per_row)}"
-            )
-        return _summary(other.per_row - self.per_row, self.weights)
+    @classmethod
+    def of(cls, bits: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> LogLoss:
+        """The weighted mean of bits per row and its standard error."""
+        total = weights.sum()
+        mean = float(bits @ weights / total)
+        if not math.isfinite(mean):
+            return cls(mean, math.inf, bits, weights)
+        variance = float(((bits - mean) ** 2) @ weights / max(total - 1, 1))
+        return cls(mean, math.sqrt(variance / total), bits, weights)
 
 
 def log_loss(network: Network, table: Table) -> LogLoss:
@@ -49,7 +50,17 @@ def log_loss(network: Network, table: Table) -> LogLoss:
     >>> print(log_loss(asia, asia.sample(1000, seed=1)))
     3.1753 bits per row (standard error 0.0579)
     """
-    return _summary(-network.row_log_likelihoods(table) / math.log(2), table.row_weights)
+    return LogLoss.of(-network.row_log_likelihoods(table) / math.log(2), table.row_weights)
+
+
+def paired_gain(better: LogLoss, worse: LogLoss) -> LogLoss:
+    """The bits per row that `better` saves over `worse`, compared row by row on the same rows."""
+    if len(better.per_row) != len(worse.per_row):
+        raise DataError(
+            f"the two log-losses are of different rows: {len(better.per_row)} and "
+            f"{len(worse.per_row)}"
+        )
+    return LogLoss.of(worse.per_row - better.per_row, better.weights)
 
 
 def cross_validate(
@@ -65,21 +76,45 @@ def cross_validate(
     >>> cross_validate(table, lambda rows: learn(rows).network, folds=5, seed=1).bits < 4
     True
     """
-    if not 2 <= folds <= table.n_rows:
-        raise DataError(f"folds must be between 2 and the {table.n_rows} rows, got {folds}")
-    order = np.random.default_rng(seed).permutation(table.n_rows)
-    bits = np.empty(table.n_rows)
-    for held_out in np.array_split(order, folds):
-        training = np.setdiff1d(order, held_out)
-        network = learner(table.take(training))
-        bits[held_out] = log_loss(network, table.take(held_out)).per_row
-    return _summary(bits, table.row_weights)
+    bits, weights = [], []
+    for training, held_out in fold_tables(table, folds, seed):
+        bits.append(log_loss(learner(training), held_out).per_row)
+        weights.append(held_out.row_weights)
+    return LogLoss.of(np.concatenate(bits), np.concatenate(weights))
 
 
-def _summary(bits: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> LogLoss:
-    total = weights.sum()
-    mean = float(bits @ weights / total)
-    if not math.isfinite(mean):
-        return LogLoss(mean, math.inf, bits, weights)
-    variance = float(((bits - mean) ** 2) @ weights / max(total - 1, 1))
-    return LogLoss(mean, math.sqrt(variance / total), bits, weights)
+def fold_tables(
+    table: Table, folds: int, seed: int | np.random.Generator | None = None
+) -> Iterator[tuple[Table, Table]]:
+    """For each fold, the cases to learn from and the cases left out.
+
+    A row of whole weight w stands for w cases, which are dealt to the folds one by one; rows of
+    fractional weight are dealt whole.
+    """
+    weights = table.row_weights
+    cases = table.total_weight
+    if not 2 <= folds <= max(cases, table.n_rows):
+        raise DataError(f"folds must be between 2 and the {cases:g} cases, got {folds}")
+    dealt = _deal(weights, folds, np.random.default_rng(seed))
+    for share in dealt.T:
+        rest = weights - share
+        yield (
+            table.take(rest > 0).with_weights(rest[rest > 0]),
+            table.take(share > 0).with_weights(share[share > 0]),
+        )
+
+
+def _deal(
+    weights: npt.NDArray[np.float64], folds: int, generator: np.random.Generator
+) -> npt.NDArray[np.float64]:
+    """The weight of every row in every fold, shape (n_rows, folds)."""
+    dealt = np.zeros((len(weights), folds))
+    whole = bool((weights == np.round(weights)).all()) and weights.sum() < 2**31
+    owners = np.repeat(np.arange(len(weights)), weights.astype(np.int64)) if whole else None
+    if owners is None:
+        place = generator.permutation(len(weights)) % folds
+        dealt[np.arange(len(weights)), place] = weights
+        return dealt
+    place = generator.permutation(len(owners)) % folds
+    np.add.at(dealt, (owners, place), 1.0)
+    return dealt

@@ -59,10 +59,7 @@ def read_native(text: str) -> Network:
 
 def write_native(network: Network) -> str:
     """The network as unveil JSON text, one variable or row of a table per line."""
-    variables = [
-        {"name": v.name, "kind": "discrete", "states": list(v.labels), "hidden": v.hidden}
-        for v in network.variables
-    ]
+    variables = [_written_variable(v) for v in network.variables]
     lines = [
         "{",
         f' "format": "{FORMAT}",',
@@ -74,6 +71,13 @@ def write_native(network: Network) -> str:
         "}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _written_variable(variable: Variable) -> dict[str, Any]:
+    if variable.states is None:
+        return {"name": variable.name, "kind": "continuous", "hidden": variable.hidden}
+    states = list(variable.states)
+    return {"name": variable.name, "kind": "discrete", "states": states, "hidden": variable.hidden}
 
 
 def _cpd_lines(network: Network) -> str:
@@ -191,8 +195,12 @@ def _check_head(root: _Place) -> None:
 def _read_variable(place: _Place) -> Variable:
     place.only("name", "kind", "states", "hidden")
     name, kind = place.get("name", str), place.get("kind", str, "discrete")
+    if kind == "continuous":
+        if "states" in place.value:
+            raise place.error("a continuous variable has no states")
+        return checked_variable(name, None, place.get("hidden", bool, False), place.path)
     if kind != "discrete":
-        raise FormatError(f"{place.path}.kind: expected 'discrete', got {kind!r}")
+        raise FormatError(f"{place.path}.kind: expected 'discrete' or 'continuous', got {kind!r}")
     states = place.get("states", list)
     for i, state in enumerate(states):
         where = f"{place.path}.states[{i}]"

@@ -138,7 +138,9 @@ class Spelling:
         return stem if self._fits(stem, fits) else f"x_{stem}".rstrip("_")
 
 
-def checked_variable(name: str, states: Sequence[Label], hidden: bool, place: str) -> Variable:
+def checked_variable(
+    name: str, states: Sequence[Label] | None, hidden: bool, place: str
+) -> Variable:
     """The variable, or an error that says where in the file it stands."""
     try:
         return Variable(name, states, hidden)

@@ -23,7 +23,8 @@ Likelihoods = Mapping[str, Mapping[Label, float]]
 def table_of_findings(network: Network, findings: Findings) -> Table:
     """A table of one row that holds the findings."""
     if not findings:
-        return Table([network.variables[0]], [np.array([-1])])
+        first = network.variables[0]
+        return Table([first], [np.array([-1 if first.is_discrete else np.nan])])
     variables = [network.variable(name) for name in findings]
     for variable, value in zip(variables, findings.values(), strict=True):
         if not variable.is_discrete and not isinstance(value, (int, float)):

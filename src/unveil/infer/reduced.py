@@ -72,7 +72,7 @@ class ReducedModel:
         return self.n_entries <= MAX_ENTRIES
 
     def log_likelihoods(self, tables: Matrix, codes: Any) -> Matrix:
-        """log of the sum over unseen configurations of the relevant families' product, per row."""
+        """The log of the sum over unseen configurations of the relevant families' product."""
         return self._run(tables, codes, None, False)[0]
 
     def posterior(self, tables: Matrix, codes: Any) -> tuple[Matrix, Matrix]:
@@ -187,8 +187,8 @@ class _Layout:
         """The log of every group's product, entry by entry."""
         with np.errstate(divide="ignore"):
             logs = np.log(tables)
-        return np.bincount(self.own, logs[self.theirs])
+        return np.asarray(np.bincount(self.own, logs[self.theirs]), np.float64)
 
     def counts(self, counts: Matrix, size: int) -> Matrix:
         """Every group's counts handed to each of its families, laid out like the tables."""
-        return np.bincount(self.theirs, counts[self.own], size)
+        return np.asarray(np.bincount(self.theirs, counts[self.own], size), np.float64)

@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from unveil.errors import DataError
 from unveil.graph.dag import DAG
+from unveil.model.conditional_gaussian_cpd import fit_gaussian
+from unveil.model.cpd import CPD
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.model.table_cpd import TableCPD, n_cells
@@ -23,7 +25,8 @@ def fit(dag: DAG, table: Table, prior: DirichletPrior | None = None) -> Network:
 
     Without a prior, the maximum likelihood estimate S[x, u] / S[u] (Eq. 2.8); parent
     configurations that no row shows get the uniform distribution. With a prior, the posterior mean
-    (S[x, u] + alpha(x, u)) / (S[u] + alpha(u)) (Eq. 2.12). Columns outside the graph are ignored.
+    (S[x, u] + alpha(x, u)) / (S[u] + alpha(u)) (Eq. 2.12). Continuous columns get linear Gaussian
+    distributions by least squares. Columns outside the graph are ignored.
 
     >>> table = Table.from_frame({"x": ["a", "a", "b"]})
     >>> fit(DAG(["x"]), table).cpd("x").values.round(3).tolist()
@@ -33,9 +36,12 @@ def fit(dag: DAG, table: Table, prior: DirichletPrior | None = None) -> Network:
     [0.6, 0.4]
     """
     _check_columns(dag, table)
-    cpds = []
+    cpds: list[CPD] = []
     for name in dag.nodes:
         variable, parents = table.variable(name), [table.variable(p) for p in dag.parents(name)]
+        if not variable.is_discrete:
+            cpds.append(fit_gaussian(variable, parents, table))
+            continue
         counts = family_counts(table, variable, parents)
         cpds.append(table_from_counts(variable, parents, counts, prior))
     return Network(cpds)
@@ -72,11 +78,11 @@ def table_from_counts(
 
 def _check_columns(dag: DAG, table: Table) -> None:
     for name in dag.nodes:
-        variable = table.variable(name)
-        if not variable.is_discrete:
+        continuous = [p for p in dag.parents(name) if not table.variable(p).is_discrete]
+        if table.variable(name).is_discrete and continuous:
             raise DataError(
-                f"column {name!r} is continuous; tables of probabilities need discrete columns. "
-                "Discretise it first (unveil.Discretizer)."
+                f"the discrete column {name!r} has the continuous parent {continuous[0]!r}; its "
+                "table needs discrete parents. Discretise the parent first (unveil.Discretizer)."
             )
         missing = table.missing(name)
         if missing.any():

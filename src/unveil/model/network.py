@@ -88,6 +88,11 @@ class Network:
         return tuple(v.name for v in self.variables if v.hidden)
 
     @property
+    def is_discrete(self) -> bool:
+        """Whether every variable is discrete."""
+        return all(v.is_discrete for v in self.variables)
+
+    @property
     def n_parameters(self) -> int:
         """The number of free parameters."""
         return sum(cpd.n_parameters for cpd in self._cpds.values())
@@ -140,6 +145,10 @@ class Network:
             )
         if all(name in table and not table.missing(name).any() for name in self.names):
             return self._complete_rows(table.select(self.names).conform(self.variables))
+        if not self.is_discrete:
+            from unveil.infer.gaussian import gaussian_log_likelihoods
+
+            return gaussian_log_likelihoods(self, table)
         from unveil.infer.posterior import log_likelihoods
 
         return log_likelihoods(self, table)

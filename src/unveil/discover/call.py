@@ -1,0 +1,150 @@
+"""`discover`: from a table to hidden variables, evidence and meaning in one call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from unveil.discover.evidence import (
+    Evidence,
+    StrawMan,
+    cross_validated,
+    evidence_for,
+    naive_straw_man,
+)
+from unveil.discover.meaning import Meaning, meaning_of
+from unveil.discover.procedure import Discovery, Settings, discover_networks
+from unveil.model.network import Network
+from unveil.model.prior import EquivalentSampleSize
+from unveil.progress import Listener, Ticker
+from unveil.table.core import Table
+
+__all__ = ["DiscoveryReport", "discover"]
+
+
+@dataclass(frozen=True)
+class DiscoveryReport:
+    """Everything there is to say about a discovery.
+
+    `straw_men` holds the network without hidden variables and, if it was asked for, the one with a
+    hidden parent of everything.
+    """
+
+    discovery: Discovery
+    evidence: dict[str, Evidence]
+    meaning: dict[str, Meaning]
+    straw_men: tuple[StrawMan, ...]
+    table: Table
+
+    @property
+    def network(self) -> Network:
+        """The network with its hidden variables."""
+        return self.discovery.network
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The names of the hidden variables found."""
+        return self.discovery.hidden
+
+    def posteriors(self) -> Table:
+        """The rows with the posterior of every hidden state as columns (and the best state)."""
+        import numpy as np
+
+        from unveil.table.variable import Variable
+
+        out = self.table
+        for name, meaning in self.meaning.items():
+            variable = self.network.variable(name)
+            best = meaning.posterior.argmax(axis=1)
+            out = out.with_column(Variable(name, variable.labels), best.astype(np.int64))
+            for s, label in enumerate(variable.labels):
+                column = Variable(f"P({name}={label})")
+                out = out.with_column(column, meaning.posterior[:, s])
+        return out
+
+    @property
+    def summary(self) -> str:
+        """What was found, in plain words."""
+        found = self.discovery
+        if not self.hidden:
+            tried = sum(len(r.candidates) for r in found.rounds)
+            return (
+                "No hidden variable is warranted: of "
+                f"{tried} candidates tried, none pays for its parameters."
+            )
+        lines = []
+        for name in self.hidden:
+            variable = self.network.variable(name)
+            children = ", ".join(self.network.dag.children(name))
+            lines.append(f"{name}: {variable.n_states} states, parent of {children}")
+            if name in self.evidence:
+                lines += [f"  {sentence}" for sentence in _evidence_words(self.evidence[name])]
+            if name in self.meaning:
+                lines += [f"  {p.words}" for p in self.meaning[name].profiles]
+        return "\n".join(lines)
+
+
+def discover(
+    data: Any,
+    *,
+    settings: Settings | None = None,
+    evidence: bool = True,
+    straw_men: bool = True,
+    resamples: int = 10,
+    folds: int = 5,
+    start: Network | None = None,
+    baseline: Network | None = None,
+    seed: int | None = None,
+    progress: Listener | None = None,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+) -> DiscoveryReport:
+    """Hidden variables of a table or data frame: where they belong, and what they mean.
+
+    Give anything `Table.from_frame` takes, or a `Table`; all columns must be discrete, gaps are
+    fine. Stopped early (by the listener or `time_limit`), it reports the best so far.
+
+    >>> import unveil
+    >>> report = unveil.discover(unveil.datasets.table("college_plans"), seed=1,
+    ...                          settings=Settings(ess=5.0), straw_men=False)
+    >>> report.hidden
+    ('H1',)
+    """
+    table = data if isinstance(data, Table) else Table.from_frame(data)
+    ticker = Ticker(progress, time_limit)
+    found = discover_networks(
+        table, settings, start, baseline, seed, progress, time_limit, n_jobs
+    )
+    ess = found.settings.ess
+    prior = EquivalentSampleSize(ess)
+    proofs = {}
+    if evidence:
+        for r in found.rounds:
+            if r.kept is not None and ticker.keep_going():
+                proofs[r.kept.name] = evidence_for(
+                    r, table, ess, found.seed, folds, resamples, ticker
+                )
+    meanings = {name: meaning_of(found.network, table, name) for name in found.hidden}
+    compared: list[StrawMan] = []
+    if straw_men and ticker.keep_going():
+        ticker.offer("straw men", 0, float("nan"))
+        held_out = cross_validated(found.baseline, table, prior, folds, found.seed)
+        compared.append(
+            StrawMan("no hidden variable", found.baseline, found.baseline_score, held_out)
+        )
+        compared.append(naive_straw_man(found, table, folds, ticker.time_left()))
+    return DiscoveryReport(found, proofs, meanings, tuple(compared), table)
+
+
+def _evidence_words(proof: Evidence) -> list[str]:
+    low, high = proof.interval
+    words = [
+        f"evidence: {proof.words}",
+        f"rows left out are predicted with {proof.held_out.bits:+.4f} bits per row saved "
+        f"(95% interval {low:+.4f} to {high:+.4f})",
+    ]
+    if proof.n_resamples:
+        words.append(
+            f"in {proof.stability:.0%} of {proof.n_resamples} resampled tables it is still preferred"
+        )
+    return words

@@ -1,0 +1,131 @@
+"""Is a hidden variable warranted? Score, prediction of unseen rows, stability, straw men."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.discover.procedure import Discovery, Round
+from unveil.em.scores import hidden_scores
+from unveil.em.structural import structural_em
+from unveil.evaluate.arcs import odds_in_words
+from unveil.evaluate.log_loss import LogLoss, fold_tables, log_loss, paired_gain
+from unveil.hidden.candidate import fresh_name, naive_graph
+from unveil.hidden.cardinality import short_em
+from unveil.model.network import Network
+from unveil.model.prior import EquivalentSampleSize
+from unveil.progress import Ticker
+from unveil.score.bdeu import BDeu
+from unveil.table.core import Table
+from unveil.table.variable import Variable
+
+__all__ = ["Evidence", "StrawMan", "evidence_for", "naive_straw_man"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Why a hidden variable is kept.
+
+    - `gain`: what the score gains by it, in nats, and in words
+    - `held_out`: bits per row saved on rows left out, by cross-validation: every fold's rows are
+      predicted with tables fitted to the other folds (the two graphs are those of the whole table)
+    - `stability`: of so many resampled tables, the share in which the score still prefers it
+    """
+
+    name: str
+    gain: float
+    words: str
+    held_out: LogLoss
+    stability: float
+    n_resamples: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """A 95% interval for the bits per row saved."""
+        half = 1.96 * self.held_out.standard_error
+        return self.held_out.bits - half, self.held_out.bits + half
+
+
+@dataclass(frozen=True)
+class StrawMan:
+    """A simpler explanation to compare with: its network, score (nats) and held-out log-loss."""
+
+    name: str
+    network: Network
+    score: float
+    held_out: LogLoss
+
+
+def evidence_for(
+    round_: Round,
+    table: Table,
+    ess: float,
+    seed: int,
+    folds: int = 5,
+    n_resamples: int = 10,
+    ticker: Ticker | None = None,
+) -> Evidence:
+    """The evidence for the hidden variable that a round kept."""
+    assert round_.kept is not None and round_.kept.network is not None
+    before, after, name = round_.before, round_.kept.network, round_.kept.name
+    prior = EquivalentSampleSize(ess)
+    ticker = ticker or Ticker()
+    ticker.offer(f"evidence for {name}", 0, float("nan"), detail="cross-validation")
+    saved = paired_gain(
+        cross_validated(after, table, prior, folds, seed),
+        cross_validated(before, table, prior, folds, seed),
+    )
+    wins, done = 0, 0
+    for stream in np.random.SeedSequence(seed).spawn(n_resamples):
+        rows = _resampled(table, np.random.default_rng(stream))
+        wins += _score(after, rows, prior) > _score(before, rows, prior)
+        done += 1
+        words = f"resample {done} of {n_resamples}"
+        if not ticker.offer(f"evidence for {name}", done, float("nan"), detail=words):
+            break
+    gain = round_.kept.gain
+    sentence = f"the table is {odds_in_words(gain)} times more probable with {name} than without"
+    return Evidence(name, gain, sentence, saved, wins / done if done else float("nan"), done)
+
+
+def cross_validated(
+    network: Network, table: Table, prior: EquivalentSampleSize, folds: int, seed: int
+) -> LogLoss:
+    """The log-loss of a graph: each fold's rows predicted by tables fitted to the other folds."""
+    observed = table.select([n for n in network.names if n in table])
+    bits, weights = [], []
+    for training, held_out in fold_tables(observed, folds, seed):
+        fitted = short_em(network, training, prior, 100, 1e-7)
+        bits.append(log_loss(fitted, held_out).per_row)
+        weights.append(held_out.row_weights)
+    return LogLoss.of(np.concatenate(bits), np.concatenate(weights))
+
+
+def naive_straw_man(
+    discovery: Discovery, table: Table, folds: int = 5, time_limit: float | None = None
+) -> StrawMan:
+    """One hidden parent of everything with two states, adapted by structural EM (4.2, Naive)."""
+    prior = EquivalentSampleSize(discovery.settings.ess)
+    name = fresh_name(table.names, "naive")
+    hidden = {name: Variable(name, [0, 1], hidden=True)}
+    found = structural_em(
+        table, naive_graph(table.names, name), BDeu(prior.size), hidden=hidden, prior=prior,
+        max_rounds=10, em_iterations=30, seed=discovery.seed, time_limit=time_limit,
+    )  # fmt: skip
+    held_out = cross_validated(found.network, table, prior, folds, discovery.seed)
+    return StrawMan("one hidden parent of everything", found.network, found.score, held_out)
+
+
+def _score(network: Network, table: Table, prior: EquivalentSampleSize) -> float:
+    fitted = short_em(network, table, prior, 30, 1e-6)
+    return hidden_scores(fitted, table, prior).cheeseman_stutz
+
+
+def _resampled(table: Table, generator: np.random.Generator) -> Table:
+    """As many cases drawn from the rows, as weights."""
+    weights: npt.NDArray[np.float64] = table.row_weights
+    cases = max(1, round(table.total_weight))
+    drawn = generator.multinomial(cases, weights / weights.sum())
+    return table.take(drawn > 0).with_weights(drawn[drawn > 0].astype(np.float64))

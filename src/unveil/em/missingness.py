@@ -1,0 +1,327 @@
+"""What is missing from a table, and whether it looks random (thesis 2.4).
+
+EM treats gaps as missing at random: whether a cell is missing may depend on what the row shows,
+not on what it hides. No test can tell whether that holds; but a column that goes missing more
+often for some values of another is at least not missing *completely* at random, and worth a look.
+`missing_as_state` is the way out that the thesis names: missing becomes a state of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.errors import DataError
+from unveil.table.core import Column, Table
+from unveil.table.fold import row_groups
+from unveil.table.variable import Label, Variable, label_text
+
+__all__ = [
+    "ColumnGaps",
+    "GapHint",
+    "GapPair",
+    "GapPattern",
+    "MissingnessReport",
+    "missing_as_state",
+    "missingness",
+]
+
+Vector = npt.NDArray[np.float64]
+
+N_BINS = 4
+"""A continuous column is looked at in so many parts of about equal weight."""
+
+
+@dataclass(frozen=True)
+class ColumnGaps:
+    """How much of one column is missing; shares are weighted, `n_missing` counts stored rows."""
+
+    name: str
+    n_missing: int
+    share: float
+
+
+@dataclass(frozen=True)
+class GapPattern:
+    """Columns that are missing together (and no others), and the share of rows like that."""
+
+    names: tuple[str, ...]
+    share: float
+
+
+@dataclass(frozen=True)
+class GapPair:
+    """Two columns that go missing together more (or less) often than by chance.
+
+    `phi` is the correlation of the two missing indicators, from -1 to 1.
+    """
+
+    first: str
+    second: str
+    phi: float
+    p_value: float
+
+    @property
+    def words(self) -> str:
+        """The finding as a sentence."""
+        how = "together" if self.phi > 0 else "in different rows"
+        return f"`{self.first}` and `{self.second}` go missing {how} (phi {self.phi:+.2f})"
+
+
+@dataclass(frozen=True)
+class GapHint:
+    """A column that goes missing more often for one value of another column than for the rest."""
+
+    column: str
+    given: str
+    value: str
+    rate: float
+    rate_otherwise: float
+    p_value: float
+
+    @property
+    def words(self) -> str:
+        """The hint as a sentence."""
+        return (
+            f"`{self.column}` is missing more often when {self.given} = {self.value} "
+            f"({_percent(self.rate)} against {_percent(self.rate_otherwise)})"
+        )
+
+
+@dataclass(frozen=True)
+class MissingnessReport:
+    """How much is missing and where, what goes missing together, and what does not look random.
+
+    `p_value`s are as computed; a pair or a hint is listed when it survives the correction for the
+    number of pairs looked at (Benjamini and Hochberg's false discovery rate `level`).
+    """
+
+    n_rows: int
+    n_columns: int
+    n_cells: int
+    cell_share: float
+    row_share: float
+    columns: tuple[ColumnGaps, ...]
+    patterns: tuple[GapPattern, ...]
+    n_patterns: int
+    together: tuple[GapPair, ...]
+    hints: tuple[GapHint, ...]
+    level: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Everything in plain sentences."""
+        if not self.n_cells:
+            return ("no cell is missing",)
+        gaps = [c for c in self.columns if c.n_missing]
+        worst = ", ".join(f"`{c.name}` {_percent(c.share)}" for c in gaps[:5])
+        more = f" and {len(gaps) - 5} more" if len(gaps) > 5 else ""
+        lines = [
+            f"{self.n_cells:,} cells are missing ({_percent(self.cell_share)} of all), in "
+            f"{_percent(self.row_share)} of the rows",
+            f"{len(gaps)} of {self.n_columns} columns have gaps: {worst}{more}",
+        ]
+        common = [p for p in self.patterns if p.names and p.share >= 0.01]
+        if common and self.n_patterns > 2:
+            lines.append(f"the commonest of {self.n_patterns} patterns: " + "; ".join(
+                f"{_some(p.names)} missing in {_percent(p.share)} of the rows" for p in common[:3]
+            ))  # fmt: skip
+        lines += [pair.words for pair in self.together]
+        lines += [hint.words for hint in self.hints]
+        if self.hints:
+            lines.append(
+                "so the gaps are not completely random; if missing itself may mean something, "
+                "make it a state (missing_as_state)"
+            )
+        else:
+            lines.append("nothing seen in the other columns tells where the gaps are")
+        return tuple(lines)
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+
+def missingness(table: Table, level: float = 0.01, most_patterns: int = 10) -> MissingnessReport:
+    """What is missing from a table and whether it looks random, with sentences to print.
+
+    Two columns go missing together when the correlation phi of their missing indicators is beyond
+    chance (N phi^2 is chi-square with one degree of freedom). A hint is a G-test of a missing
+    indicator against the values of another column, over the rows that show the other.
+
+    >>> gaps = [None if job == "no" and i % 3 else "x" for i, job in enumerate(["no", "yes"] * 60)]
+    >>> table = Table.from_frame({"job": ["no", "yes"] * 60, "pay": gaps})
+    >>> missingness(table).hints[0].words
+    '`pay` is missing more often when job = no (67% against 0%)'
+    """
+    if not 0 < level < 1:
+        raise DataError(f"the level must be between 0 and 1, got {level}")
+    weights, total = table.row_weights, table.total_weight
+    if total <= 0:
+        raise DataError("the weights of all rows are zero; there is nothing to look at")
+    gone = np.array([table.missing(name) for name in table.names])
+    shares = gone @ weights / total
+    columns = [
+        ColumnGaps(name, int(lacks.sum()), float(share))
+        for name, lacks, share in zip(table.names, gone, shares, strict=True)
+    ]
+    patterns = _patterns(table.names, gone, weights)
+    return MissingnessReport(
+        n_rows=table.n_rows,
+        n_columns=table.n_columns,
+        n_cells=int(gone.sum()),
+        cell_share=float(shares.mean()),
+        row_share=float(weights[gone.any(axis=0)].sum() / total),
+        columns=tuple(sorted(columns, key=lambda c: -c.share)),
+        patterns=patterns[:most_patterns],
+        n_patterns=len(patterns),
+        together=_together(table.names, gone, weights, level),
+        hints=_hints(table, gone, level),
+        level=level,
+    )
+
+
+def missing_as_state(
+    table: Table, names: Iterable[str] | str | None = None, label: Label = "missing"
+) -> Table:
+    """The table with missing cells of discrete columns turned into a state of its own.
+
+    Only the named columns are changed, by default all discrete ones that have gaps. For a column
+    of numbers the label stands beside them as it is.
+
+    >>> table = missing_as_state(Table.from_frame({"x": ["a", None, "b"]}))
+    >>> table.labels("x"), table.is_complete
+    (['a', 'missing', 'b'], True)
+    """
+    if names is None:
+        chosen = [v.name for v in table.variables if v.is_discrete and table.missing(v.name).any()]
+    else:
+        chosen = [names] if isinstance(names, str) else list(names)
+    for name in chosen:
+        variable, missing = table.variable(name), table.missing(name)
+        if label in variable.labels:
+            raise DataError(
+                f"column {name!r} has a state {label!r} already; choose another label for missing"
+            )
+        wider = Variable(name, [*variable.labels, label], variable.hidden)
+        codes = np.where(missing, variable.n_states, table.column(name).astype(np.int64))
+        table = table.with_column(wider, codes)
+    return table
+
+
+def _patterns(
+    names: tuple[str, ...], gone: npt.NDArray[np.bool_], weights: Vector
+) -> tuple[GapPattern, ...]:
+    """Which columns lack a value together, commonest first."""
+    first, group = row_groups([lacks.astype(np.uint8) for lacks in gone])
+    mass = np.bincount(group, weights, len(first)) / weights.sum()
+    found = [
+        GapPattern(tuple(n for n, g in zip(names, gone[:, row], strict=True) if g), float(share))
+        for row, share in zip(first, mass, strict=True)
+    ]
+    return tuple(sorted(found, key=lambda p: -p.share))
+
+
+def _together(
+    names: tuple[str, ...], gone: npt.NDArray[np.bool_], weights: Vector, level: float
+) -> tuple[GapPair, ...]:
+    """Pairs of columns whose gaps are correlated beyond chance, strongest first."""
+    from scipy.stats import chi2
+
+    total = weights.sum()
+    shares = gone @ weights / total
+    varied = np.flatnonzero((shares > 0) & (shares < 1))
+    inside = gone[varied].astype(np.float64)
+    p = shares[varied]
+    both = (inside * weights) @ inside.T / total
+    phi = (both - np.outer(p, p)) / np.sqrt(np.outer(p * (1 - p), p * (1 - p)))
+    pairs = [
+        GapPair(
+            names[varied[i]], names[varied[j]], float(phi[i, j]),
+            float(chi2.sf(total * phi[i, j] ** 2, 1)),
+        )
+        for i in range(len(varied))
+        for j in range(i + 1, len(varied))
+    ]  # fmt: skip
+    kept = _discoveries([pair.p_value for pair in pairs], level)
+    return tuple(sorted((pairs[i] for i in kept), key=lambda pair: -abs(pair.phi)))
+
+
+def _hints(table: Table, gone: npt.NDArray[np.bool_], level: float) -> tuple[GapHint, ...]:
+    """What in other columns goes with a gap, the clearest first."""
+    looked_at = [_parts(table, name) for name in table.names]
+    tested = []
+    for i, column in enumerate(table.names):
+        if not gone[i].any() or gone[i].all():
+            continue
+        for j, given in enumerate(table.names):
+            values, codes = looked_at[j]
+            if i != j and len(values) > 1:
+                tested.append(_tested(column, given, values, codes, gone[i], table.row_weights))
+    found = [hint for hint in tested if hint is not None]
+    kept = _discoveries([hint.p_value for hint in found], level)
+    return tuple(sorted((found[i] for i in kept), key=lambda h: (h.p_value, -h.rate)))
+
+
+def _tested(
+    column: str, given: str, values: list[str], codes: Column, gone: Column, weights: Vector
+) -> GapHint | None:
+    """The G-test of a missing indicator against another column, where the other is shown."""
+    from scipy.stats import chi2
+
+    shown = codes >= 0
+    counts = np.zeros((len(values), 2))
+    np.add.at(counts, (codes[shown], gone[shown].astype(np.intp)), weights[shown])
+    seen = counts.sum(axis=1) > 0
+    gaps = counts[:, 1].sum()
+    if seen.sum() < 2 or gaps in (0, counts.sum()):
+        return None
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    used = counts > 0
+    g = 2 * float((counts[used] * np.log(counts[used] / expected[used])).sum())
+    # The value that explains most: where gaps exceed what was to be expected by the most cases.
+    top = int((counts[:, 1] - expected[:, 1]).argmax())
+    rest = counts.sum(axis=0) - counts[top]
+    return GapHint(
+        column, given, values[top],
+        rate=float(counts[top, 1] / counts[top].sum()),
+        rate_otherwise=float(rest[1] / rest.sum()),
+        p_value=float(chi2.sf(g, int(seen.sum()) - 1)),
+    )  # fmt: skip
+
+
+def _parts(table: Table, name: str) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """A column as a few named parts and their codes, -1 where missing."""
+    variable, column, missing = table.variable(name), table.column(name), table.missing(name)
+    if variable.is_discrete:
+        codes = np.where(missing, -1, column.astype(np.int64))
+        return [label_text(label) for label in variable.labels], codes
+    if missing.all():
+        return [], np.full(len(column), -1)
+    cuts = np.unique(np.quantile(column[~missing], np.linspace(0, 1, N_BINS + 1)[1:-1]))
+    codes = np.where(missing, -1, np.searchsorted(cuts, column, side="left"))
+    edges = [f"{cut:.4g}" for cut in cuts]
+    inner = [f"{a} to {b}" for a, b in pairwise(edges)]
+    return [f"up to {edges[0]}", *inner, f"above {edges[-1]}"], codes
+
+
+def _discoveries(p_values: list[float], level: float) -> list[int]:
+    """The places of those that survive Benjamini and Hochberg's (1995) step-up procedure."""
+    order = np.argsort(p_values, kind="stable")
+    n = len(order)
+    passed = [rank for rank, i in enumerate(order, 1) if p_values[i] <= level * rank / n]
+    return [int(i) for i in order[: max(passed, default=0)]]
+
+
+def _percent(share: float) -> str:
+    if 0 < share < 0.01 or 0.99 < share < 1:
+        return f"{share:.1%}"
+    return f"{share:.0%}"
+
+
+def _some(names: tuple[str, ...]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:4])
+    return f"{shown} and {len(names) - 4} more" if len(names) > 4 else shown
