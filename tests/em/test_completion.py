@@ -50,7 +50,7 @@ def test_draws_keep_the_weight_and_what_was_seen(case, seed):
     sizes = np.array([v.n_states for v in case.network.variables])
     n_completions = np.where(case.codes < 0, sizes, 1).prod(axis=1)
     drawn = n_completions > 1
-    expected = (~drawn & (case.weights > 0)).sum() + 5 * drawn.sum()
+    expected = np.where(drawn, 5, 1)[case.weights > 0].sum()
     assert completed.n_rows == expected
     possible = Enumeration(case.network).joint > 0
     mass = cells_of(case.network, completed)
@@ -124,3 +124,12 @@ def test_rows_that_cannot_be(cap):
     rows = Table([x, y], [[0, 1, 0], [1, -1, -1]])
     with pytest.raises(ModelError, match="probability zero"):
         complete_rows(network, rows, cap=cap)
+
+
+def test_rows_of_weight_zero_count_for_nothing():
+    """Even where they cannot be."""
+    x = Variable("x", [0, 1])
+    network = Network([TableCPD(x, [], [1.0, 0.0])])
+    completed = complete_rows(network, Table([x], [[0, 1, -1]], [2.0, 0.0, 1.0]))
+    assert completed.column("x").tolist() == [0, 0]
+    assert completed.row_weights.tolist() == [2.0, 1.0]

@@ -1,4 +1,4 @@
-"""Structural EM: its guarantee, its limits, and that it is ordinary search when nothing is missing."""
+"""Structural EM: its guarantee and its limits; ordinary search when nothing is missing."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,10 @@ from unveil import (
     BDeu,
     Constraints,
     EquivalentSampleSize,
+    Network,
     PriorNetwork,
+    Table,
+    TableCPD,
     Variable,
     datasets,
     fit,
@@ -126,8 +129,6 @@ def test_without_the_maximum_the_slide_need_not_hold():
     the true score of G1 maximised, can fail.
     """
     x, y = Variable("x", [0, 1]), Variable("y", [0, 1])
-    from unveil import Network, Table, TableCPD
-
     table = Table([x, y], [[0, 0, 1, 1, 0, 1], [0, 0, 1, 1, -1, -1]])
     poor = Network(
         [TableCPD(x, [], [0.5, 0.5]), TableCPD(y, [x], [[0.001, 0.999], [0.999, 0.001]])]

@@ -15,6 +15,7 @@ import typer
 from unveil.cli.convert import convert
 from unveil.cli.datasets import datasets
 from unveil.cli.demo import demo
+from unveil.cli.discover import discover
 from unveil.cli.info import info
 from unveil.cli.learn import learn
 from unveil.cli.sample import sample
@@ -56,7 +57,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-for command in (info, learn, convert, sample, datasets, demo):
+for command in (info, learn, discover, convert, sample, datasets, demo):
     app.command()(command)
 
 

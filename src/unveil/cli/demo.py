@@ -13,25 +13,17 @@ __all__ = ["demo"]
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to put the results.")] = Path(
-        "out/demo"
-    ),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to put the results.")
+    ] = Path("out/demo"),
 ) -> None:
-    """Learn a network of college plans from the answers of 10,318 students."""
+    """Find what is hidden behind the college plans of 10,318 students."""
     from unveil import datasets
-    from unveil.cli.learn import learn
+    from unveil.cli.discover import discover
     from unveil.table import write_table
 
     output.mkdir(parents=True, exist_ok=True)
     data = output / "college_plans.csv"
     write_table(datasets.table("college_plans"), data)
-    say(f"$ unveil learn {data} --weights weight --ess 5 --search exact")
-    learn(
-        data,
-        weights="weight",
-        ess=5.0,
-        search="exact",
-        output=output / "network.json",
-        picture=output / "network.png",
-        page=output / "network.html",
-    )
+    say(f"$ unveil discover {data} --weights weight --ess 5 --seed 1 -o {output}")
+    discover(data, output, weights="weight", ess=5.0, seed=1, resume=False)

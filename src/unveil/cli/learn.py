@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from unveil.search import Constraints, Learned
     from unveil.table import Table
 
-__all__ = ["learn"]
+__all__ = ["learn", "prepared"]
 
 Arc = Annotated[list[str] | None, typer.Option(help="An arc as 'A -> B'; repeatable.")]
 
@@ -92,7 +92,7 @@ def learn(
     from unveil.table import Table
 
     options = reading(delimiter, missing, weights, encoding, header, discrete, continuous, text)
-    table = _prepared(Table.read(data, **options), drop, discretize, states)
+    table = prepared(Table.read(data, **options), drop, discretize, states)
     settings: dict[str, Any] = {
         "score": _score(score, ess),
         "search": search,
@@ -113,7 +113,7 @@ def learn(
     _pictures(learned, arcs, data, table, picture, page)
 
 
-def _prepared(table: Table, drop: list[str] | None, method: str | None, states: int) -> Table:
+def prepared(table: Table, drop: list[str] | None, method: str | None, states: int) -> Table:
     """The table without what cannot be learned from, with continuous columns made discrete."""
     from unveil.table import Discretizer
 

@@ -114,7 +114,7 @@ def _traits(
         inside, overall = joint[state] / mass, joint.sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             tells = np.where(inside > 0, inside * np.log2(inside / overall), 0.0)
-        value = int(np.abs(inside - overall).argmax())
+        value = int((inside - overall).argmax())
         trait = Trait(
             name, network.variable(name).labels[value], float(inside[value]), float(overall[value])
         )

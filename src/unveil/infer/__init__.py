@@ -5,11 +5,12 @@
 - `influence.py`: which finding mattered most, what to ask next
 - `intervene.py`: `do`, seeing against doing
 - `tree.py`: the junction tree behind exact answers
-- `gaussian.py`: networks of linear Gaussian variables
+- `gaussian/`: networks with linear Gaussian variables
 - `approximate/`: loopy propagation, mean field, Gibbs, likelihood weighting
 """
 
 from unveil.infer.explain import Explanation, draw_missing, map_of, most_probable
+from unveil.infer.gaussian import GaussianPosterior, gaussian_posterior
 from unveil.infer.influence import bayes_factor, finding_influence, information_about
 from unveil.infer.intervene import do
 from unveil.infer.posterior import Posterior, joint_posterior, log_likelihoods, posterior
@@ -17,12 +18,14 @@ from unveil.infer.tree import JunctionTree
 
 __all__ = [
     "Explanation",
+    "GaussianPosterior",
     "JunctionTree",
     "Posterior",
     "bayes_factor",
     "do",
     "draw_missing",
     "finding_influence",
+    "gaussian_posterior",
     "information_about",
     "joint_posterior",
     "log_likelihoods",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -84,12 +85,16 @@ def posterior(
     likelihood: Likelihoods | None = None,
     max_bytes: int | None = None,
     n_jobs: int | None = None,
+    method: str = "exact",
+    **settings: Any,
 ) -> Posterior:
-    """The exact posterior of every variable in `of` (by default all that are not observed).
+    """The posterior of every variable in `of` (by default all that are not observed).
 
     `given` is a dict of findings, or a table: then every row is a question of its own, and empty
     cells are simply not known. `likelihood` adds soft evidence. Evidence that cannot happen is an
-    error that names the rows.
+    error that names the rows. `method` is "exact", or one of the approximate ones: "loopy",
+    "mean_field", "gibbs", "weighting" (`settings` go to it); exact inference that would not fit
+    into `max_bytes` is refused, never replaced.
 
     >>> from unveil import datasets
     >>> asia = datasets.network("asia")
@@ -101,6 +106,10 @@ def posterior(
     table = as_table(network, given)
     seen = observed_names(network, table, soft)
     targets = _targets(network, of, seen)
+    if method != "exact":
+        return _approximate(method, network, table, targets, soft, n_jobs, settings)
+    if settings:
+        raise DataError(f"exact inference takes no setting {next(iter(settings))!r}")
     tree = tree_of(network, [*seen, *targets], max_bytes)
     evidence = evidence_from(tree.network, tree.names, table, soft)
     places = [tree.names.index(name) for name in targets]
@@ -108,6 +117,22 @@ def posterior(
     refuse_impossible(log_z)
     variables = {name: network.variable(name) for name in targets}
     return Posterior(variables, dict(zip(targets, marginals, strict=True)), log_z, "exact", {})
+
+
+def _approximate(
+    method: str,
+    network: Network,
+    table: Table,
+    targets: list[str],
+    soft: Likelihoods,
+    n_jobs: int | None,
+    settings: dict[str, Any],
+) -> Posterior:
+    from unveil.infer.approximate import METHODS
+
+    if method not in METHODS:
+        raise DataError(f"there is no method {method!r}; there are exact, {', '.join(METHODS)}")
+    return METHODS[method](network, table, targets, soft, n_jobs=n_jobs, **settings)
 
 
 def joint_posterior(

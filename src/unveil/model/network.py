@@ -179,6 +179,10 @@ class Network:
         """
         from unveil.infer.posterior import posterior
 
+        if not self.is_discrete:
+            raise ModelError(
+                "this network has continuous variables; ask unveil.infer.gaussian_posterior"
+            )
         return posterior(self, given, of, **options)
 
     def most_probable(

@@ -5,12 +5,15 @@
 - `charts`: `bar_chart`, `before_after_chart`, `line_chart` as SVG text
 - `page`: `Page`, one HTML file that refers to nothing outside itself; `theme`: its look
 - `learn_page`: `learn_page`, the page of `unveil learn`
+- `discover_page`: `discover_page`, the page of `unveil discover`; `merge_tree`: its tree of merges
 - `colours` and `text`: shared by the files above
 """
 
 from unveil.report.charts import bar_chart, before_after_chart, line_chart
+from unveil.report.discover_page import discover_page
 from unveil.report.layout import Box, Layout, layout
 from unveil.report.learn_page import ArcRecord, learn_page
+from unveil.report.merge_tree import merge_tree
 from unveil.report.page import Page
 from unveil.report.picture import Picture, draw, svg_text
 
@@ -22,9 +25,11 @@ __all__ = [
     "Picture",
     "bar_chart",
     "before_after_chart",
+    "discover_page",
     "draw",
     "layout",
     "learn_page",
     "line_chart",
+    "merge_tree",
     "svg_text",
 ]

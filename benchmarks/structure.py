@@ -1,0 +1,624 @@
+"""Structures learned from complete data: unveil against pyAgrum, pgmpy and causal-learn.
+
+    python benchmarks/structure.py --data FOLDER --out results.json [--only "alarm 10000" pigs]
+    python benchmarks/structure.py --data FOLDER --part memory
+    python benchmarks/structure.py --data FOLDER --part cold
+
+FOLDER holds BIF networks (alarm.bif, ...). Every tool sees the same rows, drawn by us with a fixed
+seed, in a process of its own. The processes take turns, one run each per round, so that all feel
+the same load; a run that exceeds `--time-limit` is killed and noted. One scorer, ours, gives the
+BDeu (equivalent sample size 1) and BIC of every graph found, whatever the tool says of it.
+
+`seconds` is the time from rows in memory to a graph: for us, counting structures and search; for
+pyAgrum, `learnDAG` alone (its constructor, which writes the frame to a temporary file and reads it
+back, is in `total`); for pgmpy and causal-learn, the search. `total` adds what else a user waits
+for; for us, estimating the parameters. Compiling our kernels happens before (see `--part cold`).
+R's bnlearn is not here: Debian 12 does not package it and its present version asks for R 4.4.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import resource
+import select
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from common import machine, markdown_table, network_file, versions, write_json
+
+from unveil import DAG, BDeu, BIC, Network, Table, fit
+from unveil.graph import compare, equivalence_class_distance
+from unveil.model import EquivalentSampleSize
+from unveil.score import FamilyScores
+from unveil.search import SEARCHES
+
+SEED = 1
+ROUNDS = 9
+BUDGET = 20.0
+"""Runs of one tool on one table stop after so many rounds, or once they took so many seconds."""
+
+Record = dict[str, Any]
+Run = Callable[[], Record]
+
+
+class Case(NamedTuple):
+    """One table: a network's name and a number of rows."""
+
+    network: str
+    n_rows: int
+
+    def __str__(self) -> str:
+        return f"{self.network} {self.n_rows}"
+
+
+ALARM_1K, ALARM, ALARM_100K = Case("alarm", 1_000), Case("alarm", 10_000), Case("alarm", 100_000)
+INSURANCE, HAILFINDER = Case("insurance", 10_000), Case("hailfinder", 10_000)
+HEPAR2, PIGS = Case("hepar2", 10_000), Case("pigs", 10_000)
+CASES = (ALARM_1K, ALARM, ALARM_100K, INSURANCE, HAILFINDER, HEPAR2, PIGS)
+
+
+# Tools: each prepares its data once and returns what one run is ---------------------------------
+
+
+def ours(search: str, n_jobs: int | None) -> Callable[[Table, str], Run]:
+    """One of our searches, as `unveil.learn` calls it."""
+
+    def prepare(table: Table, target: str) -> Run:
+        score = {"BDeu": BDeu(1.0), "BIC": BIC()}[target]
+
+        def run(rows: Table = table) -> Record:
+            clock = _Clock()
+            ordered = rows.select(sorted(rows.names))
+            dag = SEARCHES[search](FamilyScores(ordered, score, None, n_jobs)).dag
+            found = clock.read()
+            fit(dag, rows, EquivalentSampleSize(1.0))
+            return {**found, "total": clock.read()["seconds"], "arcs": list(dag.arcs)}
+
+        run(table.take(range(min(200, table.n_rows))))
+        return run
+
+    return prepare
+
+
+def agrum(search: str, n_threads: int) -> Callable[[Table, str], Run]:
+    """PyAgrum's greedy hill climbing, or its local search with a tabu list."""
+
+    def prepare(table: Table, target: str) -> Run:
+        import pyagrum as gum
+
+        frame = table.to_pandas().astype(str)
+        template = gum.BayesNet()
+        for v in table.variables:
+            template.add(gum.LabelizedVariable(v.name, v.name, [str(x) for x in v.labels]))
+
+        def run() -> Record:
+            started = time.perf_counter()
+            learner = gum.BNLearner(frame, template)
+            learner.setNumberOfThreads(n_threads)
+            {"BDeu": learner.useScoreBDeu, "BIC": learner.useScoreBIC}[target]()
+            if search == "tabu":
+                learner.useLocalSearchWithTabuList(100, 2)
+            else:
+                learner.useGreedyHillClimbing()
+            clock = _Clock()
+            dag = learner.learnDAG()
+            found = clock.read()
+            total = time.perf_counter() - started
+            arcs = [(learner.nameFromId(a), learner.nameFromId(b)) for a, b in dag.arcs()]
+            return {**found, "total": total, "arcs": arcs}
+
+        return run
+
+    return prepare
+
+
+def pgmpy(table: Table, target: str) -> Run:
+    """Pgmpy's hill climbing, its settings as they come."""
+    from pgmpy import structure_score
+    from pgmpy.causal_discovery import HillClimbSearch
+
+    frame = table.to_pandas()
+
+    def run() -> Record:
+        clock = _Clock()
+        if target == "BDeu":
+            score = structure_score.BDeu(frame, equivalent_sample_size=1)
+        else:
+            score = structure_score.BIC(frame)
+        search = HillClimbSearch(scoring_method=score, return_type="dag", show_progress=False)
+        arcs = list(search.fit(frame).causal_graph_.edges())
+        found = clock.read()
+        return {**found, "total": found["seconds"], "arcs": arcs}
+
+    return run
+
+
+def causal_learn(stock: bool) -> Callable[[Table, str], Run]:
+    """GES of causal-learn, with its own score or with plain BDeu.
+
+    Its BDeu has a structure prior and takes the states seen for the states there are; plain, the
+    prior is uniform and every variable has all its states.
+    """
+
+    def prepare(table: Table, target: str) -> Run:
+        import causallearn.search.ScoreBased.GES as ges_module
+        from causallearn.utils.PDAG2DAG import pdag2dag
+
+        cells = table.codes().T.astype(int)
+        n = table.n_columns
+        if not stock:
+            sizes = {i: v.n_states for i, v in enumerate(table.variables)}
+            plain = {"sample_prior": 1.0, "structure_prior": (n - 1) / 2, "r_i_map": sizes}
+            theirs = ges_module.local_score_BDeu
+            ges_module.local_score_BDeu = lambda data, i, parents, parameters=None: theirs(
+                data, i, parents, plain
+            )
+
+        def run() -> Record:
+            clock = _Clock()
+            found = ges_module.ges(
+                cells, score_func="local_score_BDeu", node_names=list(table.names)
+            )
+            record = clock.read()
+            marks = pdag2dag(found["G"]).graph
+            arcs = [
+                (table.names[a], table.names[b])
+                for a in range(n)
+                for b in range(n)
+                if marks[b, a] == 1 and marks[a, b] == -1
+            ]
+            return {**record, "total": record["seconds"], "arcs": arcs}
+
+        return run
+
+    return prepare
+
+
+class _Clock:
+    """Wall clock and processor time since it was made."""
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = time.perf_counter(), time.process_time()
+
+    def read(self) -> Record:
+        return {
+            "seconds": time.perf_counter() - self._wall,
+            "cpu_seconds": time.process_time() - self._cpu,
+        }
+
+
+TOOLS: dict[str, Callable[[Table, str], Run]] = {
+    "unveil hc, 1 thread": ours("hill-climbing", 1),
+    "unveil hc": ours("hill-climbing", None),
+    "unveil default, 1 thread": ours("combined", 1),
+    "unveil default": ours("combined", None),
+    "pyAgrum hc, 1 thread": agrum("hc", 1),
+    "pyAgrum hc, 2 threads": agrum("hc", 2),
+    "pyAgrum tabu, 1 thread": agrum("tabu", 1),
+    "pgmpy hc": pgmpy,
+    "causal-learn GES, plain BDeu": causal_learn(stock=False),
+    "causal-learn GES, stock": causal_learn(stock=True),
+}
+TARGETS = {"BDeu": tuple(TOOLS), "BIC": tuple(t for t in TOOLS if "GES" not in t)}
+
+HOPELESS = {
+    "pgmpy hc": {PIGS: "over 190,000 families before the first move, some ms each"},
+    "causal-learn GES, plain BDeu": {
+        ALARM_100K: "over a hundred seconds at a tenth of the rows",
+        PIGS: "over 190,000 families before the first move, some ms each",
+    },
+    "causal-learn GES, stock": {
+        ALARM_100K: "over a hundred seconds at a tenth of the rows",
+        HAILFINDER: "as with plain BDeu", HEPAR2: "as with plain BDeu",
+        PIGS: "over 190,000 families before the first move, some ms each",
+    },
+}  # fmt: skip
+"""What is not tried, and why."""
+
+
+# Processes -------------------------------------------------------------------------------------
+
+
+class Worker:
+    """A tool in a process of its own, which makes a run whenever asked."""
+
+    def __init__(self, tool: str, file: Path, case: Case, target: str) -> None:
+        job = {"tool": tool, "file": str(file), "n_rows": case.n_rows, "target": target}
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, "--worker", json.dumps(job)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            env={**os.environ, "PYTHONHASHSEED": "0"},
+        )  # fmt: skip
+        self._answer(600)
+
+    def run(self, time_limit: float) -> Record:
+        """One run, or `failed` with the reason."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write("run\n")
+            self._process.stdin.flush()
+        return self._answer(time_limit)
+
+    def _answer(self, time_limit: float) -> Record:
+        out = self._process.stdout
+        ready, _, _ = select.select([out], [], [], time_limit)
+        if not ready:
+            self.close()
+            return {"failed": f"over {time_limit:.0f} s"}
+        assert out is not None
+        line = out.readline()
+        return json.loads(line) if line else {"failed": f"exit code {self._process.wait()}"}
+
+    def close(self) -> None:
+        """End this process, and no other."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+
+
+def work(job: Record) -> None:
+    """The other side of `Worker`: prepare, then one run per line read."""
+    channel = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def tell(record: Record) -> None:
+        channel.write(json.dumps(record) + "\n")
+        channel.flush()
+
+    table = Network.load(job["file"]).sample(job["n_rows"], seed=SEED)
+    try:
+        run = TOOLS[job["tool"]](table, job["target"])
+        tell({"ready": True})
+        for _ in sys.stdin:
+            record = run()
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            tell({**record, "peak_mib": peak})
+    except Exception as error:
+        tell({"failed": f"{type(error).__name__}: {error}"})
+
+
+# One table -------------------------------------------------------------------------------------
+
+
+def measure(file: Path, case: Case, target: str, tools: list[str], time_limit: float) -> Record:
+    """Every tool on one table with one target: runs in turns, then scores and distances."""
+    network = Network.load(file)
+    table = network.sample(case.n_rows, seed=SEED)
+    judge = Judge(network, table)
+    runs: dict[str, list[Record]] = defaultdict(list)
+    records: dict[str, Record] = {"true network": judge.opinion(network.dag)}
+    workers = {}
+    for tool in tools:
+        if case in HOPELESS.get(tool, {}):
+            records[tool] = {"skipped": HOPELESS[tool][case]}
+        else:
+            workers[tool] = Worker(tool, file, case, target)
+    for _ in range(ROUNDS):
+        for tool, worker in workers.items():
+            past = runs[tool]
+            done = past and ("failed" in past[-1] or sum(r["total"] for r in past) > BUDGET)
+            if not done:
+                past.append(worker.run(time_limit))
+                if len(past) == 1:
+                    _tell(case, target, tool, past[0])
+    for tool, worker in workers.items():
+        worker.close()
+        records[tool] = _summary(runs[tool], judge)
+    return records
+
+
+def _tell(case: Case, target: str, tool: str, run: Record) -> None:
+    words = run["failed"] if "failed" in run else f"{run['seconds']:.3f} s"
+    print(f"{case}, {target}: {tool}: {words}", file=sys.stderr, flush=True)
+
+
+def _summary(runs: list[Record], judge: Judge) -> Record:
+    """Medians and bests over the runs that ended, and the judge's opinion of the last graph."""
+    ended = [r for r in runs if "failed" not in r]
+    if not ended:
+        return {"failed": runs[-1]["failed"]}
+    try:
+        opinion = judge.opinion(DAG(judge.names, [tuple(arc) for arc in ended[-1]["arcs"]]))
+    except ValueError as error:
+        return {"failed": str(error)}
+    fields = ("seconds", "cpu_seconds", "total")
+    return {
+        **{name: statistics.median(r[name] for r in ended) for name in fields},
+        **{f"best_{name}": min(r[name] for r in ended) for name in fields},
+        "n_runs": len(ended),
+        "peak_mib": max(r["peak_mib"] for r in ended),
+        **opinion,
+    }
+
+
+class Judge:
+    """The common scorer: what a graph is worth on the table, and how far it is from the truth."""
+
+    def __init__(self, network: Network, table: Table) -> None:
+        self.names = network.names
+        self._true = network.dag
+        self._scores = {"BDeu": FamilyScores(table, BDeu(1.0)), "BIC": FamilyScores(table, BIC())}
+
+    def opinion(self, dag: DAG) -> Record:
+        """BDeu, BIC, number of arcs, and distances arc by arc and class by class."""
+        return {
+            **{name: scores.total(dag) for name, scores in self._scores.items()},
+            "n_arcs": len(dag.arcs),
+            "distance": compare(dag, self._true).hamming,
+            "class_distance": equivalence_class_distance(dag, self._true),
+        }
+
+
+# Report ----------------------------------------------------------------------------------------
+
+
+def report(results: dict[str, dict[str, Record]]) -> str:
+    """A table per target, and how we stand against the targets we set ourselves."""
+    parts = []
+    for target in TARGETS:
+        rows = [
+            row for case, found in results.items() for row in _rows(case, found.get(target, {}))
+        ]
+        if rows:
+            head = ["data", "tool", "seconds", "best", "processor s", "total", "BDeu", "BIC", "arcs",
+                    "distance", "class distance", "peak MiB"]  # fmt: skip
+            parts += [f"### Target {target}", markdown_table(head, rows)]
+    parts += ["### Against the peers", markdown_table(*_ratios(results))]
+    return "\n\n".join(parts)
+
+
+def _rows(case: str, found: dict[str, Record]) -> Iterator[list[str]]:
+    for tool, r in found.items():
+        if "BDeu" not in r:
+            yield [case, tool, r.get("failed") or f"not tried: {r['skipped']}", *[""] * 9]
+            continue
+        times = ["seconds", "best_seconds", "cpu_seconds", "total"]
+        yield [
+            case, tool, *[f"{r[t]:.4g}" if t in r else "" for t in times],
+            f"{r['BDeu']:.2f}", f"{r['BIC']:.2f}", str(r["n_arcs"]), str(r["distance"]),
+            str(r["class_distance"]), f"{r['peak_mib']:.0f}" if "peak_mib" in r else "",
+        ]  # fmt: skip
+
+
+def _ratios(results: dict[str, dict[str, Record]]) -> tuple[list[str], list[list[str]]]:
+    """Speed against the fastest peer's plain hill climbing, score against the best of all peers."""
+    head = ["data", "target", "fastest peer hc", "times our hc (median, best)", "our hc less theirs",
+            "times our default (median, best)", "best peer score", "our default less theirs"]  # fmt: skip
+    rows = []
+    for case, by_target in results.items():
+        for target, found in by_target.items():
+            known = {t: r for t, r in found.items() if "seconds" in r}
+            peers = {t: r for t, r in known.items() if not t.startswith("unveil")}
+            climbers = {t: r for t, r in peers.items() if " hc" in t}
+            if not climbers or "unveil hc" not in known:
+                continue
+            fastest = min(climbers, key=lambda t: climbers[t]["seconds"])
+            top = max(peers, key=lambda t: peers[t][target])
+            hc = min((known[t] for t in known if "unveil hc" in t), key=lambda r: r["seconds"])
+            default = known["unveil default"]
+            rows.append([
+                case, target, fastest, _times(peers[fastest], hc),
+                f"{hc[target] - peers[fastest][target]:+.2f}", _times(peers[fastest], default),
+                top, f"{default[target] - peers[top][target]:+.2f}",
+            ])  # fmt: skip
+    return head, rows
+
+
+def _times(peer: Record, own: Record) -> str:
+    median, best = peer["seconds"] / own["seconds"], peer["best_seconds"] / own["best_seconds"]
+    return f"{median:.1f}, {best:.1f}"
+
+
+# Memory ----------------------------------------------------------------------------------------
+
+
+def memory(folder: Path) -> Record:
+    """Peak memory of learning in fresh processes: many variables, and many rows."""
+    jobs = [
+        {"network": "pigs", "n_rows": 10_000, "search": "hill-climbing"},
+        {"network": "pigs", "n_rows": 10_000, "search": "combined"},
+        {"network": "alarm", "n_rows": 5_000_000, "search": "hill-climbing"},
+        {"network": "alarm", "n_rows": 5_000_000, "search": "combined"},
+    ]
+    records = []
+    for job in jobs:
+        full = json.dumps({**job, "file": str(network_file(folder, job["network"]))})
+        done = subprocess.run(
+            [sys.executable, __file__, "--memory-job", full], stdout=subprocess.PIPE, check=True
+        )
+        records.append({**job, **json.loads(done.stdout)})
+    head = ["data", "search", "rows held, MiB", "peak of sampling, MiB", "peak of learning, MiB",
+            "sampling s", "learning s"]  # fmt: skip
+    rows = [
+        [f"{r['network']} {r['n_rows']}", r["search"], f"{r['table_mib']:.0f}",
+         f"{r['sampling_peak_mib']:.0f}", f"{r['learning_peak_mib']:.0f}",
+         f"{r['sampling_seconds']:.2f}", f"{r['learning_seconds']:.2f}"]
+        for r in records
+    ]  # fmt: skip
+    print(markdown_table(head, rows))
+    return {"memory": records}
+
+
+def memory_job(job: Record) -> None:
+    """Sample, forget the peak so far, learn; all in this process."""
+    from unveil import learn
+
+    network = Network.load(job["file"])
+    clock = _Clock()
+    table = network.sample(job["n_rows"], seed=SEED)
+    record = {"sampling_seconds": clock.read()["seconds"], "sampling_peak_mib": _peak_mib()}
+    record["table_mib"] = sum(table.column(n).nbytes for n in table.names) / 2**20
+    Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM, see man 5 proc
+    clock = _Clock()
+    learned = learn(table, search=job["search"])
+    record |= {"learning_seconds": clock.read()["seconds"], "learning_peak_mib": _peak_mib()}
+    difference = compare(learned.dag, network.dag)
+    print(json.dumps({**record, "score": learned.score, "difference": str(difference)}))
+
+
+def _peak_mib() -> float:
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+# Cold start ------------------------------------------------------------------------------------
+
+COMMAND = "from unveil.cli import main; main()"
+TIMED_COMMAND = """
+import atexit, collections, json, os, sys, time
+from numba.core import event
+began = time.perf_counter()
+recorder = event.RecordingListener()
+event.register("numba:compile", recorder)
+def tell():
+    depth, start, took = 0, 0.0, collections.Counter()
+    for stamp, happening in recorder.buffer:
+        if happening.is_start:
+            start = stamp if depth == 0 else start
+            depth += 1
+        else:
+            depth -= 1
+            if depth == 0:
+                function = happening.data["dispatcher"].py_func
+                took[f"{function.__module__}.{function.__name__}"] += stamp - start
+    print("COMPILED " + json.dumps(took.most_common()), file=sys.stderr)
+atexit.register(tell)
+from unveil.cli import main
+main()
+"""
+
+
+def cold() -> Record:
+    """`unveil learn` on a small file with empty and with filled caches of compiled kernels."""
+    from unveil import datasets
+
+    record: Record = {}
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "asia.csv"
+        datasets.network("asia").sample(1000, seed=SEED).write(data)
+        arguments = ["learn", str(data), "-o", str(Path(folder) / "model.json")]
+        for name, cache in {"cold": "first", "cold, compilers timed": "second"}.items():
+            env = {**os.environ, "NUMBA_CACHE_DIR": str(Path(folder) / cache)}
+            code = COMMAND if name == "cold" else TIMED_COMMAND
+            record[name] = _timed([sys.executable, "-c", code, *arguments], env)
+        warm = [
+            _timed([sys.executable, "-c", COMMAND, *arguments], env)["seconds"] for _ in range(5)
+        ]
+        record["warm"] = {"seconds": statistics.median(warm), "best_seconds": min(warm)}
+        listing = _timed([sys.executable, "-X", "importtime", "-c", COMMAND, *arguments], env)
+    compiled = next(
+        x for x in record["cold, compilers timed"]["errors"] if x.startswith("COMPILED")
+    )
+    record["compiled"] = json.loads(compiled.partition(" ")[2])
+    record["imported"] = _import_seconds(listing["errors"])
+    print(
+        f"cold {record['cold']['seconds']:.2f} s, warm {record['warm']['seconds']:.2f} s "
+        f"(best {record['warm']['best_seconds']:.2f} s)"
+    )
+    total = sum(seconds for _, seconds in record["compiled"])
+    print(f"\ncompiling {total:.2f} s, of which")
+    print(
+        markdown_table(["kernel", "seconds"], [[k, f"{s:.2f}"] for k, s in record["compiled"][:12]])
+    )
+    print("\nimporting (warm), by package")
+    rows = [[package, f"{seconds:.3f}"] for package, seconds in record["imported"][:14]]
+    print(markdown_table(["package", "seconds"], rows))
+    for part in ("cold", "cold, compilers timed"):
+        record[part].pop("errors")
+    return {"cold_start": record}
+
+
+def _timed(command: list[str], env: dict[str, str]) -> Record:
+    started = time.perf_counter()
+    done = subprocess.run(
+        command, env=env, check=True, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    return {"seconds": time.perf_counter() - started, "errors": done.stderr.splitlines()}
+
+
+def _import_seconds(lines: list[str]) -> list[tuple[str, float]]:
+    """Self time of `-X importtime` summed over the modules of each package, largest first."""
+    seconds: dict[str, float] = defaultdict(float)
+    for line in lines:
+        if line.startswith("import time:") and "self [us]" not in line:
+            own, _, module = line.removeprefix("import time:").split("|")
+            seconds[module.strip().split(".")[0]] += int(own) / 1e6
+    return sorted(seconds.items(), key=lambda item: -item[1])
+
+
+# Front -----------------------------------------------------------------------------------------
+
+
+def peers(options: argparse.Namespace, before: Record) -> Record:
+    """All comparisons asked for; those of an earlier run that are not repeated are kept."""
+    results: dict[str, Any] = before.get("results", {})
+    for case in CASES:
+        file = network_file(options.data, case.network)
+        wanted = options.only is None or {str(case), case.network} & set(options.only)
+        if file is None or not wanted:
+            continue
+        for target, tools in TARGETS.items():
+            if target in options.targets:
+                chosen = [
+                    t for t in tools if not options.tools or any(w in t for w in options.tools)
+                ]
+                found = measure(file, case, target, chosen, options.time_limit)
+                old = results.setdefault(str(case), {}).get(target, {})
+                order = ["true network", *tools]
+                results[str(case)][target] = {
+                    t: (old | found)[t] for t in order if t in old | found
+                }
+        if options.out:
+            write_json(options.out, {**before, "results": results})
+    results = {str(case): results[str(case)] for case in CASES if str(case) in results}
+    print(report(results))
+    return {"results": results}
+
+
+def main() -> None:
+    """Run the part asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder of BIF networks")
+    parser.add_argument("--out", type=Path, help="JSON file for the results")
+    parser.add_argument("--part", choices=["peers", "memory", "cold"], default="peers")
+    parser.add_argument("--only", nargs="*", help="networks, or cases such as 'alarm 1000'")
+    parser.add_argument("--tools", nargs="*", help="tools whose names contain one of these")
+    parser.add_argument("--targets", nargs="*", default=list(TARGETS))
+    parser.add_argument("--time-limit", type=float, default=300.0, help="seconds per run")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    parser.add_argument("--memory-job", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        work(json.loads(options.worker))
+        return
+    if options.memory_job:
+        memory_job(json.loads(options.memory_job))
+        return
+    if options.data is None and options.part != "cold":
+        parser.error("--data is needed: a folder with BIF networks")
+    about = {
+        "versions": versions(["unveil", "numpy", "numba", "pyagrum", "pgmpy", "causal-learn"]),
+        "machine": machine() | {"load": [round(x, 1) for x in os.getloadavg()]},
+        "settings": {"seed": SEED, "rounds": ROUNDS, "budget": BUDGET, "limit": options.time_limit},
+    }
+    print(json.dumps(about, indent=1), file=sys.stderr)
+    before = json.loads(options.out.read_text()) if options.out and options.out.exists() else {}
+    parts = {"peers": lambda: peers(options, before | about), "memory": lambda: memory(options.data),
+             "cold": cold}  # fmt: skip
+    found = parts[options.part]()
+    if options.out:
+        write_json(options.out, before | about | found)
+
+
+if __name__ == "__main__":
+    main()

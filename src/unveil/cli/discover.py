@@ -1,0 +1,188 @@
+"""`unveil discover`: the main job, from a table to a folder with a report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from unveil.cli.learn import prepared
+from unveil.cli.live import live_progress
+from unveil.cli.options import (
+    Continuous,
+    Delimiter,
+    Discrete,
+    Encoding,
+    Header,
+    Missing,
+    Seed,
+    TableFile,
+    Text,
+    Weights,
+    reading,
+)
+from unveil.cli.screen import note, say
+
+if TYPE_CHECKING:
+    from unveil.discover import DiscoveryReport, Settings
+    from unveil.model import Network
+    from unveil.progress import Listener, Step
+    from unveil.table import Table
+
+__all__ = ["discover"]
+
+
+def discover(
+    data: TableFile,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The folder for the results.")
+    ] = Path("out"),
+    max_hidden: Annotated[int, typer.Option(min=1, help="At most so many hidden variables.")] = 3,
+    states: Annotated[
+        int | None, typer.Option(min=2, help="A fixed number of states for hidden variables.")
+    ] = None,
+    adapt: Annotated[
+        str, typer.Option(help="Adapt the structure: em (not), blanket (around), full.")
+    ] = "blanket",
+    soft: Annotated[
+        int, typer.Option(help="Use arc confidence over so many resampled tables as signature.")
+    ] = 0,
+    ess: Annotated[float, typer.Option(help="Equivalent sample size of the scores.")] = 1.0,
+    max_parents: Annotated[int | None, typer.Option(help="At most so many parents.")] = None,
+    resamples: Annotated[int, typer.Option(help="Resampled tables to test stability.")] = 10,
+    straw_men: Annotated[bool, typer.Option(help="Compare with simpler explanations.")] = True,
+    resume: Annotated[
+        bool, typer.Option(help="Go on from what an earlier run in the same folder found.")
+    ] = True,
+    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeatable.")] = None,
+    discretize: Annotated[
+        str | None,
+        typer.Option(help="Make continuous columns discrete: width, frequency, kmeans, deviation."),
+    ] = None,
+    bins: Annotated[int, typer.Option(help="How many states a discretised column gets.")] = 3,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Stop after so many seconds with the best so far.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
+    seed: Seed = None,
+    delimiter: Delimiter = None,
+    missing: Missing = None,
+    weights: Weights = None,
+    encoding: Encoding = None,
+    header: Header = True,
+    discrete: Discrete = None,
+    continuous: Continuous = None,
+    text: Text = None,
+) -> None:
+    """Find hidden variables in a table; Ctrl-C keeps the best so far."""
+    from unveil.discover import Settings
+    from unveil.discover import discover as find
+    from unveil.errors import DataError
+    from unveil.table import Table
+
+    if adapt not in ("em", "blanket", "full"):
+        raise DataError(f"--adapt is em, blanket or full, not {adapt!r}")
+    options = reading(delimiter, missing, weights, encoding, header, discrete, continuous, text)
+    table = prepared(Table.read(data, **options), drop, discretize, bins)
+    settings = Settings(
+        ess=ess, adapt=adapt, max_hidden=max_hidden, n_states=states,  # type: ignore[arg-type]
+        max_parents=max_parents, soft=soft,
+    )  # fmt: skip
+    output.mkdir(parents=True, exist_ok=True)
+    state = _State(output, table, settings)
+    start, baseline = state.load() if resume else (None, None)
+    with live_progress("nats") as listener, state.log(listener) as logging:
+        report = find(
+            table, settings=settings, straw_men=straw_men, resamples=resamples, start=start,
+            baseline=baseline, seed=seed, progress=logging, time_limit=time_limit, n_jobs=jobs,
+        )  # fmt: skip
+    _write(report, data.name, output)
+    state.save(report)
+    say(report.summary)
+    if report.discovery.stopped != "converged":
+        note(f"stopped early ({report.discovery.stopped}); run again to go on from here")
+    say(f"the report is {output / 'report.html'}")
+
+
+def _write(report: DiscoveryReport, name: str, output: Path) -> None:
+    from unveil.report import discover_page
+    from unveil.table import write_table
+
+    discover_page(report, name).write(output / "report.html")
+    report.network.save(output / "model.json")
+    write_table(report.posteriors(), output / "posteriors.csv")
+
+
+class _State:
+    """What a folder remembers of earlier runs, so that an interrupted one can go on.
+
+    `state.json` names the table and the settings by a fingerprint; the networks are beside it.
+    """
+
+    def __init__(self, folder: Path, table: Table, settings: Settings) -> None:
+        import hashlib
+
+        self._folder = folder
+        digest = hashlib.sha256()
+        for variable in table.variables:
+            digest.update(repr(variable).encode())
+            digest.update(table.column(variable.name).tobytes())
+        digest.update(table.row_weights.tobytes())
+        digest.update(repr(settings).encode())
+        self._fingerprint = digest.hexdigest()
+
+    def load(self) -> tuple[Network | None, Network | None]:
+        """The network to go on from and the one without hidden variables, if they fit."""
+        from unveil.model import Network
+
+        file = self._folder / "state.json"
+        if not file.exists():
+            return None, None
+        try:
+            known = json.loads(file.read_text(encoding="utf-8"))
+        except json.JSONDecodeError:
+            note(f"{file} cannot be read; starting afresh")
+            return None, None
+        if known.get("fingerprint") != self._fingerprint or known.get("finished", True):
+            return None, None
+        note(f"going on from the run in {self._folder} (use --no-resume to start afresh)")
+        return Network.load(self._folder / "model.json"), Network.load(self._folder / "baseline.json")
+
+    def save(self, report: DiscoveryReport) -> None:
+        """Remember where this run ended."""
+        from unveil.files import atomic_write
+
+        report.discovery.baseline.save(self._folder / "baseline.json")
+        state = {
+            "fingerprint": self._fingerprint,
+            "finished": report.discovery.stopped == "converged",
+            "seed": report.discovery.seed,
+        }
+        with atomic_write(self._folder / "state.json") as file:
+            file.write(json.dumps(state))
+
+    def log(self, listener: Listener | None) -> _Log:
+        """A listener that also writes every step to log.jsonl."""
+        return _Log(self._folder / "log.jsonl", listener)
+
+
+class _Log:
+    """Steps to a file, one JSON object a line, and on to another listener."""
+
+    def __init__(self, path: Path, listener: Listener | None) -> None:
+        self._path, self._listener = path, listener
+
+    def __enter__(self) -> Listener:
+        self._file = self._path.open("a", encoding="utf-8")
+        return self._tell
+
+    def __exit__(self, *problem: object) -> None:
+        self._file.close()
+
+    def _tell(self, step: Step) -> object:
+        fields = {k: v for k, v in vars(step).items() if v == v and v not in ("", float("inf"))}
+        self._file.write(json.dumps(fields) + "\n")
+        self._file.flush()
+        return self._listener(step) if self._listener is not None else None

@@ -1,0 +1,11 @@
+"""scikit-learn faces: settings in `__init__`, `fit` returns self, learned values end in `_`.
+
+- `latent_class.py`: `LatentClassModel`, a mixture whose classes become features
+- `bayesian_network.py`: `BayesianNetwork`, structure and parameters from a table
+- `door.py`: what both make of `X`
+"""
+
+from unveil.estimators.bayesian_network import BayesianNetwork
+from unveil.estimators.latent_class import LatentClassModel
+
+__all__ = ["BayesianNetwork", "LatentClassModel"]

@@ -1,0 +1,134 @@
+"""`BayesianNetwork`: structure and parameters from a table, scikit-learn style."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import DensityMixin
+from sklearn.utils.validation import check_is_fitted
+
+from unveil.em.structural import structural_em
+from unveil.errors import DataError
+from unveil.estimators.door import Matrix, TableEstimator, seed_of
+from unveil.graph.dag import DAG
+from unveil.score import SCORES, BDeu
+from unveil.score.base import Score
+from unveil.search.constraints import Constraints
+from unveil.search.learn import learn
+from unveil.table.core import Table
+
+__all__ = ["BayesianNetwork"]
+
+
+class BayesianNetwork(DensityMixin, TableEstimator):  # type: ignore[misc]
+    """A Bayesian network learned from a table: by search, or structural EM where cells are missing.
+
+    Parameters
+    ----------
+    criterion
+        The score of a structure: `bdeu`, `bic`, `mdl`, `aic`, `k2`, `fnml`, `qnml` or `likelihood`.
+    search
+        For complete tables: `combined`, `hill-climbing`, `tabu`, `equivalence`, `exact`,
+        `chow-liu` or `annealing`.
+    max_parents
+        At most so many parents for any variable.
+    ess
+        The equivalent sample size of the BDeu score and of the prior of the parameters.
+    target
+        The column that `predict` and `predict_proba` are about, unless they are told.
+    discretize, n_states
+        How to cut continuous columns, and into how many states; `None` refuses them.
+    random_state
+        Repeats a fit exactly.
+
+    Attributes
+    ----------
+    network_, dag_, score_
+        The network, its graph, and its score in nats.
+    discretizer_, n_features_in_, feature_names_in_
+        The cuts of continuous columns, the number of columns and, if they had any, their names.
+
+    >>> from unveil import datasets
+    >>> rows = datasets.network("asia").sample(2000, seed=1)
+    >>> model = BayesianNetwork(target="lung", random_state=1).fit(rows)
+    >>> model.predict(rows.without("lung"))[:3].tolist()
+    ['no', 'no', 'no']
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "bdeu",
+        search: str = "combined",
+        max_parents: int | None = None,
+        ess: float = 1.0,
+        target: str | None = None,
+        discretize: str | None = None,
+        n_states: int = 3,
+        random_state: Any = None,
+    ) -> None:
+        self.criterion = criterion
+        self.search = search
+        self.max_parents = max_parents
+        self.ess = ess
+        self.target = target
+        self.discretize = discretize
+        self.n_states = n_states
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn structure and parameters; `y` is ignored."""
+        table = self._fit_table(X, sample_weight)
+        limits = Constraints(max_parents=self.max_parents)
+        score, seed = self._score(), seed_of(self.random_state)
+        if table.is_complete:
+            learned = learn(
+                table, score, self.search, constraints=limits, prior=self._prior(), seed=seed
+            )
+            self.network_, self.score_ = learned.network, learned.score
+        else:
+            found = structural_em(
+                table, score=score, constraints=limits, prior=self._prior(), seed=seed
+            )
+            self.network_, self.score_ = found.network, found.score
+        return self
+
+    @property
+    def dag_(self) -> DAG:
+        """The graph."""
+        return self.network_.dag
+
+    def predict_proba(self, X: Any, target: str | None = None) -> Matrix:
+        """P(target | the row's other cells), shape (n_rows, states of the target).
+
+        The columns follow the states of `network_.variable(target)`.
+        """
+        name, table = self._question(X, target)
+        return self.network_.posterior(table, of=name)[name]
+
+    def predict(self, X: Any, target: str | None = None) -> npt.NDArray[Any]:
+        """The most probable label of the target in every row, given the row's other cells."""
+        name, table = self._question(X, target)
+        labels = self.network_.posterior(table, of=name).best(name)
+        return np.array(labels, dtype=object if isinstance(labels[0], str) else None)
+
+    def _question(self, X: Any, target: str | None) -> tuple[str, Table]:
+        """The target and the rows without it."""
+        check_is_fitted(self, "network_")
+        name = self.target if target is None else target
+        if name is None:
+            raise DataError("say which column to predict: predict(X, target=...) or target=...")
+        self.network_.variable(name)
+        table = self._table(X, optional=name)
+        if name not in table:
+            return name, table
+        return name, table.without(name) if table.n_columns > 1 else table.hide(name)
+
+    def _score(self) -> Score:
+        if self.criterion not in SCORES:
+            raise DataError(
+                f"there is no score {self.criterion!r}; choose one of {', '.join(SCORES)}"
+            )
+        return BDeu(self.ess) if self.criterion == "bdeu" else SCORES[self.criterion]()

@@ -1,0 +1,144 @@
+"""What the estimators make of `X`: a table of discrete columns, the same way every time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from unveil.errors import DataError
+from unveil.model.network import Network
+from unveil.model.prior import EquivalentSampleSize
+from unveil.table.core import Table
+from unveil.table.discretize import Discretizer
+
+__all__ = ["TableEstimator", "seed_of"]
+
+Matrix = npt.NDArray[np.float64]
+
+
+class TableEstimator(BaseEstimator):  # type: ignore[misc]
+    """What estimators over tables of labels share: their door, likelihood and samples.
+
+    `X` may be a pandas, polars or Arrow frame, a dict of columns, an `unveil.Table`, or an array
+    or list of rows. Missing cells (`None`, NaN) are welcome. Columns are matched by name when they
+    have names, labels by their text or number; a label that `fit` has not seen is an error.
+    Continuous columns are refused unless `discretize` names a way to cut them
+    (`equal_frequency`, `equal_width`, `kmeans`, `deviation`) into `n_states` states.
+    """
+
+    network_: Network
+    discretizer_: Discretizer | None
+
+    def score_samples(self, X: Any) -> Matrix:
+        """log P(what the row shows) of every row, in nats, shape (n_rows,)."""
+        return self.network_.row_log_likelihoods(self._table(X))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The mean log-likelihood of the rows, in nats per row; higher is better."""
+        table = self._table(X, sample_weight)
+        return float(np.average(self.network_.row_log_likelihoods(table), weights=table.weights))
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Table:
+        """A table of rows drawn from the network, hidden variables left out."""
+        check_is_fitted(self, "network_")
+        rows = self.network_.sample(n_samples, seed_of(random_state))
+        return rows.without(self.network_.hidden) if self.network_.hidden else rows
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def _fit_table(self, X: Any, sample_weight: Any) -> Table:
+        """The table to learn from; notes the columns and, if asked to, learns the cuts."""
+        table = _weighted(_read(self, X, None), sample_weight)
+        self._columns = table.variables
+        self.discretizer_ = None
+        continuous = [v.name for v in table.variables if not v.is_discrete]
+        if continuous and self.discretize is None:  # type: ignore[attr-defined]
+            raise DataError(
+                f"{len(continuous)} columns are continuous, the first is {continuous[0]!r}; "
+                "discretise them (discretize='equal_frequency') or leave them out"
+            )
+        if continuous:
+            self.discretizer_ = Discretizer.fit(
+                table, continuous, method=self.discretize, n_states=self.n_states  # type: ignore[attr-defined]
+            )
+            table = self.discretizer_.apply(table)
+        return table
+
+    def _table(self, X: Any, sample_weight: Any = None, optional: str | None = None) -> Table:
+        """New rows, read as those that `fit` saw; the column `optional` may be absent."""
+        check_is_fitted(self, "network_")
+        known = {v.name: v for v in self._columns}
+        if optional is not None and optional not in _names(X, known):
+            known.pop(optional)
+        table = _weighted(_read(self, X, known), sample_weight)
+        cuts = self.discretizer_
+        if cuts is None:
+            return table
+        inside = {name: c for name, c in cuts.cuts.items() if name in table}
+        return Discretizer(cuts.method, inside).apply(table)
+
+    def _prior(self) -> EquivalentSampleSize | None:
+        ess = self.ess  # type: ignore[attr-defined]
+        return None if ess is None else EquivalentSampleSize(ess)
+
+
+def _read(estimator: TableEstimator, X: Any, known: Mapping[str, Any] | None) -> Table:
+    """The raw table behind `X`, its columns checked against those of `fit` unless it is fitting."""
+    fitting = known is None
+    variables = None if known is None else list(known.values())
+    if isinstance(X, (Table, Mapping)):
+        table = X if isinstance(X, Table) else Table.from_frame(X)
+        if fitting:
+            estimator.n_features_in_ = table.n_columns
+            estimator.feature_names_in_ = np.array(table.names, dtype=object)
+            return table
+        return table.conform(variables or ())
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        if fitting or len(known or ()) == estimator.n_features_in_:
+            validate_data(estimator, X, reset=fitting, skip_check_array=True)
+        return Table.from_frame(X, variables=variables)
+    array = validate_data(estimator, X, reset=fitting, dtype=None, ensure_all_finite="allow-nan")
+    return Table.from_frame(array, variables=variables)
+
+
+def _names(X: Any, known: Mapping[str, Any]) -> list[str]:
+    if isinstance(X, Table):
+        return list(X.names)
+    if isinstance(X, Mapping):
+        return [str(name) for name in X]
+    if hasattr(X, "column_names"):
+        return list(X.column_names)
+    return [str(name) for name in X.columns] if hasattr(X, "columns") else list(known)
+
+
+def _weighted(table: Table, sample_weight: Any) -> Table:
+    """The table with `sample_weight`, if given, in place of its own weights."""
+    if sample_weight is None:
+        return table
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(table.n_rows, float(weights))
+    if weights.shape != (table.n_rows,):
+        raise DataError(
+            f"sample_weight has shape {weights.shape}; expected one weight for each of the "
+            f"{table.n_rows} rows"
+        )
+    return table.with_weights(weights)
+
+
+def seed_of(random_state: Any) -> int | None:
+    """A seed from what scikit-learn takes for `random_state`; `None` stays `None`."""
+    if random_state is None or isinstance(random_state, (int, np.integer)):
+        return None if random_state is None else int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
