@@ -36,15 +36,15 @@ from typing import Any, NamedTuple
 
 from common import machine, markdown_table, network_file, versions, write_json
 
-from unveil import DAG, BDeu, BIC, Network, Table, fit
+from unveil import BIC, DAG, BDeu, Network, Table, fit
 from unveil.graph import compare, equivalence_class_distance
 from unveil.model import EquivalentSampleSize
 from unveil.score import FamilyScores
 from unveil.search import SEARCHES
 
 SEED = 1
-ROUNDS = 9
-BUDGET = 20.0
+ROUNDS = 25
+BUDGET = 12.0
 """Runs of one tool on one table stop after so many rounds, or once they took so many seconds."""
 
 Record = dict[str, Any]

@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 refused (bad input; the sentence says what to try), 2 wron
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from typing import Annotated
@@ -18,8 +19,10 @@ from unveil.cli.demo import demo
 from unveil.cli.discover import discover
 from unveil.cli.info import info
 from unveil.cli.learn import learn
+from unveil.cli.predict import impute, predict
+from unveil.cli.query import query
 from unveil.cli.sample import sample
-from unveil.cli.screen import complain, note
+from unveil.cli.screen import complain, note, say
 from unveil.errors import UnveilError, UnveilWarning
 
 __all__ = ["app", "main"]
@@ -57,7 +60,10 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-for command in (info, learn, discover, convert, sample, datasets, demo):
+COMMANDS = (
+    info, learn, discover, query, predict, impute, convert, sample, datasets, demo,
+)  # fmt: skip
+for command in COMMANDS:
     app.command()(command)
 
 
@@ -84,9 +90,16 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _explain(error: Exception) -> int:
     """Say what went wrong in a sentence; returns the exit code."""
+    if isinstance(error, BrokenPipeError):
+        # Whoever read our output has left; say nothing, and nothing more on the way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     if isinstance(error, (UnveilError, OSError)):
         complain(_sentence(error))
         return 1
+    if type(error).__name__ == "NoArgsIsHelpError":
+        say(str(error))
+        return 0
     if hasattr(error, "exit_code") and hasattr(error, "format_message"):
         context = getattr(error, "ctx", None)
         hint = f" (try: {context.command_path} --help)" if context is not None else ""

@@ -1,4 +1,4 @@
-"""`unveil learn`: a network from a complete table."""
+"""`unveil learn`: a network from a table."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def learn(
     continuous: Continuous = None,
     text: Text = None,
 ) -> None:
-    """Learn the structure and parameters of a Bayesian network from a complete table."""
+    """Learn the structure and parameters of a Bayesian network; empty cells are fine."""
     from unveil.evaluate import arc_worth
     from unveil.search import learn as learn_network
     from unveil.table import Table
@@ -101,7 +101,10 @@ def learn(
         "n_jobs": jobs,
     }
     with live_progress("nats") as listener:
-        learned = learn_network(table, progress=listener, time_limit=time_limit, **settings)
+        if table.is_complete:
+            learned = learn_network(table, progress=listener, time_limit=time_limit, **settings)
+        else:
+            learned = _learn_with_gaps(table, settings, listener, time_limit)
     arcs = arc_worth(learned.scores, learned.dag)
     sure = _confidence(table, settings, bootstrap) if bootstrap else None
     if sure is not None:
@@ -111,6 +114,28 @@ def learn(
         learned.network.save(output)
         say(f"network written to {output}")
     _pictures(learned, arcs, data, table, picture, page)
+
+
+def _learn_with_gaps(
+    table: Table, settings: dict[str, Any], listener: Any, time_limit: float | None
+) -> Learned:
+    """Structural EM, in the shape of an ordinary search's result."""
+    from unveil.em import complete_rows, structural_em
+    from unveil.score import FamilyScores
+    from unveil.search import Learned, SearchResult
+
+    note(f"{table.n_missing:,} cells are empty: learning by structural EM")
+    found = structural_em(
+        table, score=settings["score"], constraints=settings["constraints"], seed=settings["seed"],
+        progress=listener, time_limit=time_limit, n_jobs=settings["n_jobs"],
+    )  # fmt: skip
+    completed = complete_rows(found.network, table, seed=found.seed)
+    scores = FamilyScores(completed.select(sorted(completed.names)), settings["score"])
+    result = SearchResult(
+        found.dag, found.score, settings["score"].name, "structural EM", found.trace,
+        found.stopped, found.seed, found.trace[-1].elapsed, scores.n_scored,
+    )  # fmt: skip
+    return Learned(found.network, result, scores)
 
 
 def prepared(table: Table, drop: list[str] | None, method: str | None, states: int) -> Table:
@@ -177,9 +202,18 @@ def _confidence(table: Table, settings: dict[str, Any], n_samples: int) -> ArcCo
 
     with live_progress() as listener:
         return bootstrap_arcs(
-            table, lambda rows: learn_network(rows, **settings).dag, n_samples,
+            _whole_rows(table), lambda rows: learn_network(rows, **settings).dag, n_samples,
             settings["seed"], listener,
         )  # fmt: skip
+
+
+def _whole_rows(table: Table) -> Table:
+    import numpy as np
+
+    gaps = np.any([table.missing(n) for n in table.names], axis=0)
+    if gaps.any():
+        note(f"the bootstrap uses the {int((~gaps).sum()):,} rows without empty cells only")
+    return table.take(~gaps)
 
 
 def _summary(

@@ -14,6 +14,7 @@ from unveil.discover.evidence import (
 )
 from unveil.discover.meaning import Meaning, meaning_of
 from unveil.discover.procedure import Discovery, Settings, discover_networks
+from unveil.evaluate.log_loss import LogLoss
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
 from unveil.progress import Listener, Ticker
@@ -35,6 +36,8 @@ class DiscoveryReport:
     meaning: dict[str, Meaning]
     straw_men: tuple[StrawMan, ...]
     table: Table
+    held_out: LogLoss | None = None
+    """The log-loss of what was found, by the same cross-validation as the straw men's."""
 
     @property
     def network(self) -> Network:
@@ -104,9 +107,10 @@ def discover(
     Give anything `Table.from_frame` takes, or a `Table`; all columns must be discrete, gaps are
     fine. Stopped early (by the listener or `time_limit`), it reports the best so far.
 
-    >>> import unveil
-    >>> report = unveil.discover(unveil.datasets.table("college_plans"), seed=1,
-    ...                          settings=Settings(ess=5.0), straw_men=False)
+    >>> from unveil import datasets
+    >>> settings = Settings(ess=5.0)
+    >>> report = discover(datasets.table("college_plans"), settings=settings, seed=1,
+    ...                   straw_men=False)
     >>> report.hidden
     ('H1',)
     """
@@ -126,14 +130,16 @@ def discover(
                 )
     meanings = {name: meaning_of(found.network, table, name) for name in found.hidden}
     compared: list[StrawMan] = []
+    own: LogLoss | None = None
     if straw_men and ticker.keep_going():
         ticker.offer("straw men", 0, float("nan"))
+        own = cross_validated(found.network, table, prior, folds, found.seed)
         held_out = cross_validated(found.baseline, table, prior, folds, found.seed)
         compared.append(
             StrawMan("no hidden variable", found.baseline, found.baseline_score, held_out)
         )
         compared.append(naive_straw_man(found, table, folds, ticker.time_left()))
-    return DiscoveryReport(found, proofs, meanings, tuple(compared), table)
+    return DiscoveryReport(found, proofs, meanings, tuple(compared), table, own)
 
 
 def _evidence_words(proof: Evidence) -> list[str]:

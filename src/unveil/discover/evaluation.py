@@ -9,10 +9,11 @@ from typing import Literal
 import numpy as np
 
 from unveil.em.align import permute_states
+from unveil.em.completion import complete_rows
 from unveil.em.scores import hidden_scores
 from unveil.em.structural import structural_em
 from unveil.graph.dag import DAG
-from unveil.hidden.agglomeration import Agglomeration
+from unveil.hidden.agglomeration import Agglomeration, agglomerate_states
 from unveil.hidden.cardinality import choose_cardinality, completed_fit, short_em
 from unveil.infer.explain import most_probable
 from unveil.model.network import Network
@@ -21,9 +22,19 @@ from unveil.model.table_cpd import TableCPD
 from unveil.progress import Ticker
 from unveil.score.bdeu import BDeu
 from unveil.search.constraints import Constraints
+from unveil.search.learn import learn
 from unveil.table.core import Table
 
-__all__ = ["Adapt", "Candidate", "adapt_candidate", "complete_hidden", "first_look", "redundancy"]
+__all__ = [
+    "Adapt",
+    "Bench",
+    "Candidate",
+    "adapt_candidate",
+    "complete_hidden",
+    "first_look",
+    "polish_candidate",
+    "redundancy",
+]
 
 Adapt = Literal["em", "blanket", "full"]
 
@@ -54,105 +65,165 @@ def complete_hidden(network: Network, table: Table) -> Table:
     return most_probable(network, observed).table
 
 
+@dataclass(frozen=True)
+class Bench:
+    """What every candidate of a round is tried against.
+
+    `network` is the one without the candidate, with Cheeseman-Stutz score `score` on `table`;
+    `completed` are the same rows with gaps and earlier hidden variables filled in. `n_states`
+    fixes the number of states.
+    """
+
+    network: Network
+    score: float
+    table: Table
+    completed: Table
+    prior: EquivalentSampleSize
+    max_parents: int | None
+    n_states: int | None
+    seed: int
+    ticker: Ticker
+
+    def score_of(self, network: Network) -> float:
+        """The gain of a network over the one without the candidate, in nats."""
+        return hidden_scores(network, self.table, self.prior).cheeseman_stutz - self.score
+
+
 def first_look(
-    network: Network,
-    completed: Table,
-    table: Table,
-    dag: DAG,
-    name: str,
-    children: Sequence[str],
-    base_score: float,
-    prior: EquivalentSampleSize,
-    n_states: int | None,
-    iterations: int = 30,
+    bench: Bench, dag: DAG, name: str, children: Sequence[str], iterations: int = 30
 ) -> list[Candidate]:
     """A candidate by EM alone with the graph as constructed, at the cardinalities worth a try.
 
     These are the one that `choose_cardinality` prefers, and two and three states from the same
-    tree of merges: the graph as constructed is crude and often asks for too many.
+    tree of merges: the graph as constructed is crude and often asks for too many. The best first.
     """
-    found = choose_cardinality(completed, dag, name, score_sample_size=prior.size)
-    tree = found.agglomeration
-    wanted = {found.n_states, 2, 3} if n_states is None else {n_states}
+    found = choose_cardinality(bench.completed, dag, name, score_sample_size=bench.prior.size)
+    tree, fixed = found.agglomeration, bench.n_states
+    wanted = {found.n_states, 2, 3} if fixed is None else {fixed}
     wanted = {k for k in wanted if 2 <= k <= tree.n_initial}
-    if not wanted or (found.n_states < 2 and n_states is None):
+    if not wanted or (found.n_states < 2 and fixed is None):
         words = "agglomeration leaves a single state: nothing hidden here"
         return [Candidate(name, tuple(children), 1, 0.0, None, tree, found.refined, words)]
     looked = []
     for k in sorted(wanted):
-        start = completed_fit(completed, dag, name, tree.states(k), k, prior)
-        start = start.map_variables(lambda v: v if v.name == name else network.variable(v.name))
-        fitted = short_em(start, table, prior, iterations)
-        gain = hidden_scores(fitted, table, prior).cheeseman_stutz - base_score
+        fitted = _with_states(bench, dag, name, tree, k, iterations)
         looked.append(
-            Candidate(name, tuple(children), k, gain, fitted, tree, found.refined, "fitted by EM")
+            Candidate(
+                name, tuple(children), k, bench.score_of(fitted), fitted, tree, found.refined,
+                "fitted by EM",
+            )  # fmt: skip
         )
-    return looked
+    return sorted(looked, key=lambda c: -c.gain)
 
 
-def adapt_candidate(
-    candidate: Candidate,
-    completed: Table,
-    table: Table,
-    base_score: float,
-    prior: EquivalentSampleSize,
-    adapt: Adapt,
-    max_parents: int | None,
-    fixed_states: bool,
-    seed: int,
-    ticker: Ticker,
-) -> Candidate:
+def adapt_candidate(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candidate:
     """The candidate after structural EM around it (`blanket`), everywhere (`full`), or not (`em`).
 
     When the structure has settled, the number of states is chosen anew for it, and the structure
     adapted again, while that helps.
     """
-    best = _adapted(candidate, table, base_score, prior, adapt, max_parents, seed, ticker)
+    best = _adapted(bench, candidate, adapt)
     for _ in range(3):
-        if fixed_states or best.network is None or not ticker.keep_going():
+        if bench.n_states is not None or not bench.ticker.keep_going():
             break
-        network, name = best.network, best.name
-        if redundancy(network, name):
+        assert best.network is not None
+        dag, name = best.network.dag, best.name
+        if redundancy(best.network, name):
             break
-        found = choose_cardinality(completed, network.dag, name, score_sample_size=prior.size)
-        if found.n_states < 2 or found.n_states == network.variable(name).n_states:
+        found = choose_cardinality(bench.completed, dag, name, score_sample_size=bench.prior.size)
+        if found.n_states < 2 or found.n_states == best.n_states:
             break
-        start = completed_fit(completed, network.dag, name, found.codes, found.n_states, prior)
-        start = start.map_variables(lambda v: v if v.name == name else network.variable(v.name))
+        network = _with_states(bench, dag, name, found.agglomeration, found.n_states)
         fresh = replace(
-            best, n_states=found.n_states, network=short_em(start, table, prior, 30),
-            agglomeration=found.agglomeration, refined=found.refined,
+            best, n_states=found.n_states, network=network, agglomeration=found.agglomeration,
+            refined=found.refined,
         )  # fmt: skip
-        again = _adapted(fresh, table, base_score, prior, adapt, max_parents, seed, ticker)
+        again = _adapted(bench, fresh, adapt)
         if again.gain <= best.gain + 1e-6:
             break
         best = again
     return best
 
 
-def _adapted(
-    candidate: Candidate,
-    table: Table,
-    base_score: float,
-    prior: EquivalentSampleSize,
-    adapt: Adapt,
-    max_parents: int | None,
-    seed: int,
-    ticker: Ticker,
-) -> Candidate:
+def polish_candidate(bench: Bench, candidate: Candidate, max_turns: int = 6) -> Candidate:
+    """The candidate after changes that reach beyond its blanket, while any of them helps.
+
+    A turn tries structural EM everywhere, from the present graph and from the graph that a search
+    from nothing finds on the completed rows; and, with them, one state fewer and one more.
+    Structural EM alone stays near its start, and the graph as constructed is a crude start.
+    """
+    best = candidate
+    for _ in range(max_turns):
+        starts = [best, *_relearned(bench, best), *_neighbouring_states(bench, best)]
+        better = best
+        for start in starts:
+            if not bench.ticker.keep_going():
+                break
+            found = _adapted(bench, start, "full")
+            if found.verdict != "kept" and best.verdict == "kept":
+                continue
+            if found.gain > better.gain or (found.verdict == "kept" != better.verdict):
+                better = found
+        if better.gain <= best.gain + 0.1 and better.verdict == best.verdict:
+            break
+        best = better
+    return best
+
+
+def _relearned(bench: Bench, candidate: Candidate) -> list[Candidate]:
+    """The candidate with all arcs learned anew on the rows as its network completes them."""
+    assert candidate.network is not None
+    network, name = candidate.network, candidate.name
+    completed = complete_rows(network, bench.table, cap=32, draws=8, seed=bench.seed)
+    limits = Constraints(max_parents=bench.max_parents)
+    learned = learn(
+        completed, BDeu(bench.prior.size), constraints=limits, prior=bench.prior, seed=bench.seed,
+        time_limit=bench.ticker.time_left(),
+    ).network  # fmt: skip
+    childless = any(not learned.dag.children(h) for h in (name, *bench.network.hidden))
+    return [] if childless else [replace(candidate, network=learned)]
+
+
+def _neighbouring_states(bench: Bench, candidate: Candidate) -> list[Candidate]:
+    """The candidate with one state fewer and with one more, from a new tree of merges."""
+    assert candidate.network is not None
+    network, name = candidate.network, candidate.name
+    if bench.n_states is not None or redundancy(network, name):
+        return []
+    tree = agglomerate_states(bench.completed, network.dag, name)
+    near = [k for k in (candidate.n_states - 1, candidate.n_states + 1) if 2 <= k <= tree.n_initial]
+    return [
+        replace(
+            candidate, n_states=k, agglomeration=tree,
+            network=_with_states(bench, network.dag, name, tree, k),
+        )
+        for k in near
+    ]  # fmt: skip
+
+
+def _with_states(
+    bench: Bench, dag: DAG, name: str, tree: Agglomeration, k: int, iterations: int = 30
+) -> Network:
+    """The network in which the hidden variable has the k states of a tree of merges, after EM."""
+    start = completed_fit(bench.completed, dag, name, tree.states(k), k, bench.prior)
+    start = start.map_variables(lambda v: v if v.name == name else bench.network.variable(v.name))
+    return short_em(start, bench.table, bench.prior, iterations)
+
+
+def _adapted(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candidate:
     assert candidate.network is not None
     network, name = candidate.network, candidate.name
     if adapt != "em":
         around = {name, *network.dag.markov_blanket(name)}
         limits = Constraints(
-            max_parents=max_parents, changeable=None if adapt == "full" else sorted(around)
+            max_parents=bench.max_parents, changeable=None if adapt == "full" else sorted(around)
         )
         network = structural_em(
-            table, network, BDeu(prior.size), prior=prior, constraints=limits, max_rounds=12,
-            em_iterations=30, seed=seed, time_limit=ticker.time_left(),
+            bench.table, network, BDeu(bench.prior.size), prior=bench.prior, constraints=limits,
+            max_rounds=12, em_iterations=30, seed=bench.seed, time_limit=bench.ticker.time_left(),
         ).network  # fmt: skip
-    network = _by_size(short_em(network, table, prior, 200, 1e-8), name)
-    gain = hidden_scores(network, table, prior).cheeseman_stutz - base_score
+    network = _by_size(short_em(network, bench.table, bench.prior, 200, 1e-8), name)
+    gain = bench.score_of(network)
     words = redundancy(network, name) or ("kept" if gain > 0 else "does not pay for its parameters")
     return replace(
         candidate, children=network.dag.children(name), n_states=network.variable(name).n_states,

@@ -16,10 +16,12 @@ import numpy as np
 
 from unveil.discover.evaluation import (
     Adapt,
+    Bench,
     Candidate,
     adapt_candidate,
     complete_hidden,
     first_look,
+    polish_candidate,
 )
 from unveil.em.scores import hidden_scores
 from unveil.em.structural import structural_em
@@ -58,7 +60,8 @@ class Settings:
     max_hidden: int = 3
     n_states: int | None = None
     max_candidates: int = 30
-    max_adapted: int = 6
+    max_adapted: int = 12
+    max_polished: int = 4
     max_parents: int | None = None
     soft: int = 0
     min_gain: float = 1.0
@@ -171,38 +174,61 @@ def _look(
     number: int,
     n_jobs: int | None,
 ) -> list[Candidate]:
-    """All candidates of one round, the best first."""
-    prior = EquivalentSampleSize(settings.ess)
+    """All candidates of one round, the best first.
+
+    Every candidate gets a first look; the best of each place are adapted; the best of those are
+    polished.
+    """
     name = fresh_name([*network.names, *table.names])
     completed = complete_hidden(network, table)
-    cliques = _signatures(network, table, completed, settings, seed)[: settings.max_candidates]
+    bench = Bench(
+        network, score, table, completed, EquivalentSampleSize(settings.ess),
+        settings.max_parents, settings.n_states, seed, ticker,
+    )  # fmt: skip
+    cliques = _signatures(network, completed, settings, seed)[: settings.max_candidates]
 
     def look(clique: SemiClique) -> list[Candidate]:
         dag = with_hidden_parent(network.dag, name, clique.nodes)
-        return first_look(
-            network, completed, table, dag, name, clique.nodes, score, prior, settings.n_states
-        )
-
-    looked = _in_turn(look, cliques, ticker, f"round {number}: first look", score, n_jobs)
-    promising = [c for c in looked if c.network is not None]
-    promising.sort(key=lambda c: -c.gain)
+        return first_look(bench, dag, name, clique.nodes)
 
     def adapt(candidate: Candidate) -> list[Candidate]:
-        return [
-            adapt_candidate(
-                candidate, completed, table, score, prior, settings.adapt, settings.max_parents,
-                settings.n_states is not None, seed, ticker,
-            )
-        ]  # fmt: skip
+        return [adapt_candidate(bench, candidate, settings.adapt)]
 
-    chosen = promising[: settings.max_adapted]
-    adapted = _in_turn(adapt, chosen, ticker, f"round {number}: adapting", score, n_jobs)
+    def polish(candidate: Candidate) -> list[Candidate]:
+        return [polish_candidate(bench, candidate)]
+
+    def in_turn(
+        work: Callable[..., list[Candidate]], items: Sequence[object], phase: str
+    ) -> list[Candidate]:
+        return _in_turn(work, items, ticker, f"round {number}: {phase}", score, n_jobs)
+
+    looked = in_turn(look, cliques, "first look")
+    chosen = _foremost(looked, settings.max_adapted)
+    adapted = in_turn(adapt, chosen, "adapting")
     rest = [c for c in looked if all(c is not p for p in chosen[: len(adapted)])]
+    if settings.adapt != "em":
+        best = _foremost(adapted, settings.max_polished)
+        polished = in_turn(polish, best, "polishing")
+        rest += [c for c in adapted if all(c is not p for p in best[: len(polished)])]
+        adapted = polished
     return sorted([*adapted, *rest], key=lambda c: (c.network is None, -c.gain))
 
 
+def _foremost(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
+    """The best candidates, each place (set of children) once before any comes twice."""
+    ranked = sorted((c for c in candidates if c.network is not None), key=lambda c: -c.gain)
+    seen: dict[frozenset[str], int] = {}
+    turns = []
+    for c in ranked:
+        place = frozenset(c.children)
+        turns.append(seen.get(place, 0))
+        seen[place] = turns[-1] + 1
+    order = sorted(range(len(ranked)), key=lambda i: turns[i])
+    return [ranked[i] for i in order[:most]]
+
+
 def _signatures(
-    network: Network, table: Table, completed: Table, settings: Settings, seed: int
+    network: Network, completed: Table, settings: Settings, seed: int
 ) -> tuple[SemiClique, ...]:
     """Sets of suspected children, the most promising first.
 

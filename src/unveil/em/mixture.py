@@ -485,7 +485,10 @@ def _checked_classes(classes: int | Iterable[int]) -> list[int]:
 
 
 def _checked_table(table: Table, name: str, criterion: str) -> Table:
-    """The table folded, after making sure that a mixture can be fitted to it."""
+    """The table folded and sorted, after making sure that a mixture can be fitted to it.
+
+    Sorted, so that the order of the rows cannot matter, not even to the starts.
+    """
     if criterion not in CRITERIA:
         raise DataError(f"there is no criterion {criterion!r}; choose one of {', '.join(CRITERIA)}")
     if name in table:
@@ -498,6 +501,8 @@ def _checked_table(table: Table, name: str, criterion: str) -> Table:
                 f"column {variable.name!r} is continuous; latent classes need discrete columns. "
                 "Discretise it first (unveil.Discretizer) or leave it out."
             )
-        if table.missing(variable.name).all():
+        if table.missing(variable.name)[table.row_weights > 0].all():
             raise DataError(f"column {variable.name!r} has no values at all; leave it out")
-    return table.folded()
+    folded = table.folded()
+    folded = folded.take(folded.row_weights > 0)
+    return folded.take(np.lexsort([folded.column(n) for n in reversed(folded.names)]))

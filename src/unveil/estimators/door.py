@@ -37,7 +37,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def score_samples(self, X: Any) -> Matrix:
         """log P(what the row shows) of every row, in nats, shape (n_rows,)."""
-        return self.network_.row_log_likelihoods(self._table(X))
+        table = self._table(X)
+        return self.network_.row_log_likelihoods(table)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The mean log-likelihood of the rows, in nats per row; higher is better."""
@@ -69,9 +70,11 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 "discretise them (discretize='equal_frequency') or leave them out"
             )
         if continuous:
+            # Rows of weight zero say nothing, not even where to cut.
             self.discretizer_ = Discretizer.fit(
-                table, continuous, method=self.discretize, n_states=self.n_states  # type: ignore[attr-defined]
-            )
+                table.take(table.row_weights > 0), continuous,
+                method=self.discretize, n_states=self.n_states,  # type: ignore[attr-defined]
+            )  # fmt: skip
             table = self.discretizer_.apply(table)
         return table
 

@@ -94,7 +94,8 @@ class LatentClassModel(TransformerMixin, DensityMixin, TableEstimator):  # type:
 
     def predict_proba(self, X: Any) -> Matrix:
         """P(class | row) of every row, shape (n_rows, n_classes_)."""
-        return self.network_.posterior(self._table(X), of=self._root)[self._root]
+        table = self._table(X)
+        return self.network_.posterior(table, of=self._root)[self._root]
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """The most probable class of every row, one of `classes_`."""

@@ -157,7 +157,9 @@ def _straw_men(page: Page, report: DiscoveryReport) -> None:
         [s.name, f"{s.score:,.1f}", f"{s.held_out.bits:.4f}", f"{s.held_out.standard_error:.4f}"]
         for s in report.straw_men
     ]
-    rows.append(["what was found", f"{report.discovery.score:,.1f}", "", ""])
+    own = report.held_out
+    bits, error = (f"{own.bits:.4f}", f"{own.standard_error:.4f}") if own is not None else ("", "")
+    rows.append(["what was found", f"{report.discovery.score:,.1f}", bits, error])
     page.table(["model", "score (nats)", "held-out bits per row", "standard error"], rows)
 
 

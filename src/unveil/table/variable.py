@@ -147,7 +147,7 @@ def label_finder(variable: Variable) -> Callable[[Label], int | None]:
     """A function from a label to the position of its state, or `None` when no state fits.
 
     Tried in this order: the same type and value; the same text; the same text without surrounding
-    spaces; `True`, `TRUE` or `true` for a boolean; the same number (`1.0` for the state `1`, as
+    spaces; `True`, `TRUE` or `true` for a boolean, and the other way round; the same number (`1.0` for the state `1`, as
     pandas writes integers with gaps). A step counts only when exactly one state fits it.
 
     >>> find = label_finder(Variable("dose", [1, 2, True]))
@@ -157,12 +157,15 @@ def label_finder(variable: Variable) -> Callable[[Label], int | None]:
     exact = {key: code for code, key in enumerate(variable.state_keys)}
     texts = _only_once((label_text(state), code) for code, state in enumerate(variable.labels))
     numbers = _only_once((s, c) for c, s in enumerate(variable.labels) if _is_number(s))
+    truths = _only_once((s.lower(), c) for c, s in enumerate(variable.labels) if isinstance(s, str))
 
     def find(label: Label) -> int | None:
         if (code := exact.get(label_key(label))) is not None:
             return code
         if (code := texts.get(label_text(label))) is not None:
             return code
+        if isinstance(label, bool):
+            return truths.get(label_text(label))
         if isinstance(label, str):
             bare = label.strip()
             if bare in texts:

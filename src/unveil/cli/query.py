@@ -1,0 +1,145 @@
+"""`unveil query`: what follows from findings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from unveil.cli.models import network_from
+from unveil.cli.options import Seed
+from unveil.cli.screen import say, show_table
+from unveil.errors import DataError
+from unveil.table.variable import label_text
+
+if TYPE_CHECKING:
+    from unveil.infer import Posterior
+    from unveil.model import Network
+
+__all__ = ["query"]
+
+
+def query(
+    model: Annotated[str, typer.Argument(help="A network file, or the name of a bundled network.")],
+    given: Annotated[
+        list[str] | None, typer.Option("--given", "-g", help="A finding, NAME=STATE; repeatable.")
+    ] = None,
+    do: Annotated[
+        list[str] | None, typer.Option("--do", help="An action, NAME=STATE; repeatable.")
+    ] = None,
+    of: Annotated[
+        list[str] | None, typer.Option("--of", help="A variable to ask about; repeatable.")
+    ] = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Which finding mattered most for the first --of.")
+    ] = False,
+    ask_next: Annotated[
+        bool, typer.Option("--next", help="What would tell most about the first --of.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="The most probable states of everything together.")
+    ] = False,
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw the beliefs before and after (.svg).")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="exact, loopy, mean_field, gibbs or weighting.")
+    ] = "exact",
+    seed: Seed = None,
+) -> None:
+    """Ask a network what follows from findings (--given) and actions (--do)."""
+    network = network_from(model)
+    findings = _pairs(network, given or [])
+    actions = _pairs(network, do or [])
+    acted = network.do(actions) if actions else network
+    options: dict[str, Any] = {} if method == "exact" else {"method": method}
+    if seed is not None and method not in ("exact", "loopy"):
+        options["seed"] = seed
+    after = acted.posterior(findings, of or None, **options)
+    before = network.posterior(None, list(after.probabilities), **options)
+    _show(before, after)
+    import math
+
+    if math.isfinite(float(after.log_evidence[0])) and findings:
+        say(f"probability of the findings: {math.exp(float(after.log_evidence[0])):.6g}")
+    if explain:
+        _explain(acted, findings)
+    if why or ask_next:
+        _reasons(acted, findings, of, why, ask_next)
+    if picture is not None:
+        _draw(before, after, picture)
+
+
+def _pairs(network: Network, words: list[str]) -> dict[str, Any]:
+    """NAME=STATE texts as findings."""
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, state = word.partition("=")
+        if not equals:
+            raise DataError(f"a finding is written as NAME=STATE, not {word!r}")
+        variable = network.variable(name.strip())
+        if name.strip() in found:
+            raise DataError(f"{name.strip()!r} is given twice")
+        found[variable.name] = variable.labels[variable.code_of(state.strip())]
+    return found
+
+
+def _show(before: Posterior, after: Posterior) -> None:
+    rows = []
+    for name, variable in after.variables.items():
+        for s, label in enumerate(variable.labels):
+            p, q = float(before[name][0, s]), float(after[name][0, s])
+            row = [name if s == 0 else "", label_text(label), f"{p:.4f}", f"{q:.4f}", _bar(q)]
+            if after.standard_errors:
+                row.append(f"± {float(after.standard_errors[name][0, s]):.4f}")
+            rows.append(row)
+    head = ["variable", "state", "before", "after", ""]
+    show_table([*head, "error"] if after.standard_errors else head, rows)
+
+
+def _bar(share: float, width: int = 20) -> str:
+    return "█" * round(share * width)
+
+
+def _explain(network: Network, findings: dict[str, Any]) -> None:
+    import math
+
+    found = network.most_probable(findings)
+    log_p = float(found.log_probability[0])
+    say(f"most probable explanation (probability {math.exp(log_p):.6g} with the findings):")
+    for name, state in found.row().items():
+        if name not in findings and state is not None:
+            say(f"  {name} = {label_text(state)}")
+
+
+def _reasons(
+    network: Network, findings: dict[str, Any], of: list[str] | None, why: bool, ask_next: bool
+) -> None:
+    from unveil.infer import finding_influence, information_about
+
+    if not of:
+        raise DataError("--why and --next need a variable to ask about: --of NAME")
+    target = of[0]
+    if why and findings:
+        say(f"what mattered most for {target}:")
+        for item in finding_influence(network, findings, target):
+            say(f"  {item.finding} = {label_text(item.value)}: {item.divergence:.4f} bits")
+    if ask_next:
+        say(f"what would tell most about {target}:")
+        for name, bits in list(information_about(network, target, findings).items())[:8]:
+            say(f"  {name}: {bits:.4f} bits")
+
+
+def _draw(before: Posterior, after: Posterior, path: Path) -> None:
+    from unveil.files import atomic_write
+    from unveil.report import before_after_chart
+
+    rows = [
+        (f"{name} = {label_text(label)}", float(before[name][0, s]), float(after[name][0, s]))
+        for name, variable in after.variables.items()
+        for s, label in enumerate(variable.labels)
+    ]
+    with atomic_write(path) as file:
+        file.write(before_after_chart(rows))
+    say(f"picture drawn to {path}")
