@@ -45,7 +45,10 @@ def _options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Show the version and stop.", is_eager=True, callback=lambda v: _version(v)
+            "--version",
+            help="Show the version and stop.",
+            is_eager=True,
+            callback=lambda v: _version(v),
         ),
     ] = False,
 ) -> None:
@@ -72,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     with warnings.catch_warnings():
         warnings.simplefilter("always", UnveilWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = _show_warning  # type: ignore[assignment]
         try:
             answer = app(words, standalone_mode=False)
             code = answer if isinstance(answer, int) else 0

@@ -45,9 +45,7 @@ def convert(
         save(network, target)
         say(f"{target}: {network!r}")
     else:
-        options = reading(
-            delimiter, missing, weights, encoding, header, discrete, continuous, text
-        )
+        options = reading(delimiter, missing, weights, encoding, header, discrete, continuous, text)
         table = read_table(source, **options)
         write_table(table, target)
         say(f"{target}: {table!r}")

@@ -56,7 +56,9 @@ def discover(
     resume: Annotated[
         bool, typer.Option(help="Go on from what an earlier run in the same folder found.")
     ] = True,
-    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeatable.")] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column to leave out; repeatable.")
+    ] = None,
     discretize: Annotated[
         str | None,
         typer.Option(help="Make continuous columns discrete: width, frequency, kmeans, deviation."),
@@ -148,7 +150,9 @@ class _State:
         if known.get("fingerprint") != self._fingerprint or known.get("finished", True):
             return None, None
         note(f"going on from the run in {self._folder} (use --no-resume to start afresh)")
-        return Network.load(self._folder / "model.json"), Network.load(self._folder / "baseline.json")
+        return Network.load(self._folder / "model.json"), Network.load(
+            self._folder / "baseline.json"
+        )
 
     def save(self, report: DiscoveryReport) -> None:
         """Remember where this run ended."""

@@ -38,12 +38,15 @@ Arc = Annotated[list[str] | None, typer.Option(help="An arc as 'A -> B'; repeata
 def learn(
     data: TableFile,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write the network (.json, .bif, ...).")
+        Path | None,
+        typer.Option("--output", "-o", help="Where to write the network (.json, .bif, ...)."),
     ] = None,
     picture: Annotated[
         Path | None, typer.Option(help="Where to draw the network (.png, .svg, .pdf).")
     ] = None,
-    page: Annotated[Path | None, typer.Option(help="Where to write a page about it (.html).")] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Where to write a page about it (.html).")
+    ] = None,
     score: Annotated[
         str, typer.Option(help="bdeu, bic, mdl, aic, k2, fnml, qnml or likelihood.")
     ] = "bdeu",
@@ -63,7 +66,9 @@ def learn(
         list[str] | None,
         typer.Option(help="Variables of one point in time, 'A,B,C'; repeat in order of time."),
     ] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeatable.")] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column to leave out; repeatable.")
+    ] = None,
     discretize: Annotated[
         str | None,
         typer.Option(help="Make continuous columns discrete: width, frequency, kmeans, deviation."),

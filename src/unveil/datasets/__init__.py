@@ -1,9 +1,9 @@
 """Networks and tables that come with unveil: published facts with their sources.
 
-    >>> network("asia")
-    Network('asia', 8 variables, 8 arcs, 18 free parameters)
-    >>> table("college_plans").names
-    ('SEX', 'SES', 'IQ', 'PE', 'CP')
+>>> network("asia")
+Network('asia', 8 variables, 8 arcs, 18 free parameters)
+>>> table("college_plans").names
+('SEX', 'SES', 'IQ', 'PE', 'CP')
 """
 
 from __future__ import annotations

@@ -116,9 +116,7 @@ def discover(
     """
     table = data if isinstance(data, Table) else Table.from_frame(data)
     ticker = Ticker(progress, time_limit)
-    found = discover_networks(
-        table, settings, start, baseline, seed, progress, time_limit, n_jobs
-    )
+    found = discover_networks(table, settings, start, baseline, seed, progress, time_limit, n_jobs)
     ess = found.settings.ess
     prior = EquivalentSampleSize(ess)
     proofs = {}
@@ -151,6 +149,6 @@ def _evidence_words(proof: Evidence) -> list[str]:
     ]
     if proof.n_resamples:
         words.append(
-            f"in {proof.stability:.0%} of {proof.n_resamples} resampled tables it is still preferred"
+            f"still preferred in {proof.stability:.0%} of {proof.n_resamples} resampled tables"
         )
     return words

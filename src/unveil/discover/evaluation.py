@@ -109,7 +109,13 @@ def first_look(
         fitted = _with_states(bench, dag, name, tree, k, iterations)
         looked.append(
             Candidate(
-                name, tuple(children), k, bench.score_of(fitted), fitted, tree, found.refined,
+                name,
+                tuple(children),
+                k,
+                bench.score_of(fitted),
+                fitted,
+                tree,
+                found.refined,
                 "fitted by EM",
             )  # fmt: skip
         )

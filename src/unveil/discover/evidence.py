@@ -68,7 +68,8 @@ def evidence_for(
     ticker: Ticker | None = None,
 ) -> Evidence:
     """The evidence for the hidden variable that a round kept."""
-    assert round_.kept is not None and round_.kept.network is not None
+    assert round_.kept is not None
+    assert round_.kept.network is not None
     before, after, name = round_.before, round_.kept.network, round_.kept.name
     prior = EquivalentSampleSize(ess)
     ticker = ticker or Ticker()

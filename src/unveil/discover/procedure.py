@@ -298,4 +298,3 @@ def _check(table: Table) -> None:
         )
     if table.n_columns < 3:
         raise DataError(f"a hidden variable needs at least three columns, got {table.n_columns}")
-

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from unveil.model.cpd import CPD
 from unveil.model.network import Network
 from unveil.model.table_cpd import TableCPD
 
@@ -59,7 +60,7 @@ def _distances(
 def permute_states(network: Network, name: str, order: npt.ArrayLike) -> Network:
     """The same distribution with state i of a variable being what was state order[i]."""
     places = np.asarray(order)
-    cpds = []
+    cpds: list[CPD] = []
     for cpd in network.cpds.values():
         members = [v.name for v in (*cpd.parents, cpd.variable)]
         if name in members:

@@ -16,7 +16,6 @@ from unveil.table.core import Table
 __all__ = ["complete_rows"]
 
 
-
 def complete_rows(
     network: Network,
     table: Table,
@@ -42,7 +41,9 @@ def complete_rows(
     inside = [n for n in names if n in table]
     known = table.select(inside).conform([network.variable(n) for n in inside])
     n_states = np.array([v.n_states for v in network.variables], dtype=np.float64)
-    missing = np.array([known.missing(n) if n in known else np.ones(table.n_rows, bool) for n in names])
+    missing = np.array(
+        [known.missing(n) if n in known else np.ones(table.n_rows, bool) for n in names]
+    )
     codes = np.array(
         [known.column(n) if n in known else np.zeros(table.n_rows, np.uint8) for n in names],
         dtype=np.int64,

@@ -155,7 +155,9 @@ def stack_codes(network: Network, table: Table) -> tuple[Any, int]:
 class _ObservedFamilies:
     """Families that every row of a group shows whole: counted once, the same ever after."""
 
-    def __init__(self, flat: FlatTables, codes: Any, weights: Vector, unseen: Sequence[int]) -> None:
+    def __init__(
+        self, flat: FlatTables, codes: Any, weights: Vector, unseen: Sequence[int]
+    ) -> None:
         self._counts = np.zeros(flat.size)
         for v, family in enumerate(flat.families):
             if set(unseen) & set(family):

@@ -111,7 +111,9 @@ def fit_em(
     seeds = np.random.SeedSequence(seed).spawn(n_starts)
     given = structure if isinstance(structure, Network) else None
     outcomes: list[tuple[EMStart, EMRun[Vector]]] = []
-    flat = FlatTables(network_to_start("random", dag, variables, table, given, np.random.default_rng(0)))
+    flat = FlatTables(
+        network_to_start("random", dag, variables, table, given, np.random.default_rng(0))
+    )
     expectation = HardExpectation(flat, table) if hard else Expectation(flat, table)
     step = em_step(expectation, flat, prior)
     for i, generator in enumerate(np.random.default_rng(s) for s in seeds):

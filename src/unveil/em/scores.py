@@ -97,7 +97,9 @@ def _log_rising(n: npt.NDArray[np.float64], alpha: npt.NDArray[np.float64]) -> f
     return float((gammaln(alpha + n) - gammaln(alpha)).sum())
 
 
-def effective_dimension(network: Network, table_names: list[str] | None = None, seed: int = 0) -> int:
+def effective_dimension(
+    network: Network, table_names: list[str] | None = None, seed: int = 0
+) -> int:
     """The number of parameters that the observed variables can tell apart (thesis 5.1).
 
     The rank of the Jacobian of the observed joint distribution with respect to the free

@@ -179,7 +179,12 @@ def _first(
 
 
 def _parameters(
-    network: Network, table: Table, prior: DirichletPrior, most: int, tolerance: float, ticker: Ticker
+    network: Network,
+    table: Table,
+    prior: DirichletPrior,
+    most: int,
+    tolerance: float,
+    ticker: Ticker,
 ) -> Network:
     flat = FlatTables(network)
     step = em_step(Expectation(flat, table), flat, prior)

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from unveil.em.structural import structural_em
@@ -22,7 +21,7 @@ from unveil.table.core import Table
 __all__ = ["BayesianNetwork"]
 
 
-class BayesianNetwork(DensityMixin, TableEstimator):  # type: ignore[misc]
+class BayesianNetwork(TableEstimator):
     """A Bayesian network learned from a table: by search, or structural EM where cells are missing.
 
     Parameters

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -22,7 +22,7 @@ __all__ = ["TableEstimator", "seed_of"]
 Matrix = npt.NDArray[np.float64]
 
 
-class TableEstimator(BaseEstimator):  # type: ignore[misc]
+class TableEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
     """What estimators over tables of labels share: their door, likelihood and samples.
 
     `X` may be a pandas, polars or Arrow frame, a dict of columns, an `unveil.Table`, or an array
@@ -110,9 +110,17 @@ def _read(estimator: TableEstimator, X: Any, known: Mapping[str, Any] | None) ->
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         if fitting or len(known or ()) == estimator.n_features_in_:
             validate_data(estimator, X, reset=fitting, skip_check_array=True)
-        return Table.from_frame(X, variables=variables)
+        return Table.from_frame(_named(X), variables=variables)
     array = validate_data(estimator, X, reset=fitting, dtype=None, ensure_all_finite="allow-nan")
     return Table.from_frame(array, variables=variables)
+
+
+def _named(frame: Any) -> Any:
+    """The frame with text for the names of its columns: pandas also takes numbers."""
+    names = list(getattr(frame, "columns", ()))
+    if all(isinstance(name, str) for name in names) or not hasattr(frame, "set_axis"):
+        return frame
+    return frame.set_axis([str(name) for name in names], axis=1)
 
 
 def _names(X: Any, known: Mapping[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import DensityMixin, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from unveil.em.mixture import MixtureResult, latent_classes
@@ -16,7 +16,7 @@ from unveil.estimators.door import Matrix, TableEstimator, seed_of
 __all__ = ["LatentClassModel"]
 
 
-class LatentClassModel(TransformerMixin, DensityMixin, TableEstimator):  # type: ignore[misc]
+class LatentClassModel(TransformerMixin, TableEstimator):  # type: ignore[misc]
     """A latent class model: rows fall into classes, given which the columns are independent.
 
     Parameters

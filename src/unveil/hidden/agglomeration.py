@@ -139,7 +139,11 @@ class _Layout:
         return np.concatenate(parts)
 
     def counts(
-        self, states: npt.NDArray[np.int64], row_state: npt.NDArray[np.int64], table: Table, weights: Matrix
+        self,
+        states: npt.NDArray[np.int64],
+        row_state: npt.NDArray[np.int64],
+        table: Table,
+        weights: Matrix,
     ) -> Matrix:
         """Counts of every initial state in every cell, shape (n_states, n_cells)."""
         n_cells = int(self.first[-1])

@@ -9,9 +9,7 @@ from unveil.graph.dag import DAG
 __all__ = ["fresh_name", "naive_graph", "with_hidden_parent"]
 
 
-def with_hidden_parent(
-    dag: DAG, name: str, children: Sequence[str], max_parents: int = 3
-) -> DAG:
+def with_hidden_parent(dag: DAG, name: str, children: Sequence[str], max_parents: int = 3) -> DAG:
     """The graph in which `name` is a proxy for what happens around `children`.
 
     `name` becomes the parent of all children, arcs among them are removed, and an arc from an

@@ -99,10 +99,16 @@ def completed_fit(
 
 
 def short_em(
-    network: Network, table: Table, prior: EquivalentSampleSize, iterations: int, tolerance: float = 1e-7
+    network: Network,
+    table: Table,
+    prior: EquivalentSampleSize,
+    iterations: int,
+    tolerance: float = 1e-7,
 ) -> Network:
     """The network after at most `iterations` of EM on the rows."""
     flat = FlatTables(network)
-    observed = table.select([n for n in network.names if n in table and not network.variable(n).hidden])
+    observed = table.select(
+        [n for n in network.names if n in table and not network.variable(n).hidden]
+    )
     step = em_step(Expectation(flat, observed), flat, prior)
     return flat.unpack(run_em(step, flat.pack(network), iterations, tolerance).parameters)

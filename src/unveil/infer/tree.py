@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -113,10 +114,10 @@ class JunctionTree:
     def marginals(
         self, evidence: Evidence, targets: Sequence[int], n_jobs: int | None = None
     ) -> tuple[Matrix, list[Matrix]]:
-        """log P(evidence), and P(target | evidence) per target, each of shape (n_rows, n_states)."""
+        """log P(evidence), and P(target | evidence) per target, of shape (n_rows, n_states)."""
         log_z, flat, _ = self._run(evidence, targets, None, n_jobs)
         edges = np.cumsum([0, *(self._n_states[t] for t in targets)])
-        return log_z, [flat[:, a:b] for a, b in zip(edges, edges[1:], strict=False)]
+        return log_z, [flat[:, a:b] for a, b in pairwise(edges)]
 
     def expected_counts(
         self, evidence: Evidence, weights: Matrix, n_jobs: int | None = None
@@ -173,8 +174,7 @@ class JunctionTree:
         return log_z, flat, cells.sum(axis=0)
 
     def _parts(self, n_rows: int, n_jobs: int | None) -> tuple[int, list[int]]:
-        """Row blocks for threads. They depend on the work only, never on the number of threads,
-        so that sums come out the same."""
+        """Row blocks for threads; with the same blocks, sums come out the same every time."""
         small = n_rows * self.n_cells < THREAD_CELLS or len(self._lanes(n_rows)) == 1
         n_parts = 1 if small or n_jobs == 1 else os.cpu_count() or 1
         return n_parts, [int(e) for e in np.linspace(0, n_rows, n_parts + 1)]
@@ -196,7 +196,7 @@ class JunctionTree:
         cell_of, entry_of, starts = self._factors
         lengths = np.diff([*starts, entry_of.size])
         counts = np.bincount(entry_of, np.repeat(cells[cell_of], lengths), size)
-        return log_z, counts
+        return log_z, counts.astype(np.float64)
 
     @cached_property
     def _factors(self) -> tuple[Any, Any, Any]:
@@ -225,7 +225,9 @@ class JunctionTree:
     def _family(self, name: str) -> tuple[int, ...]:
         cpd = self.network.cpd(name)
         if not isinstance(cpd, TableCPD):
-            raise ModelError(f"a junction tree needs tables of probabilities; {name!r} has {cpd.kind}")
+            raise ModelError(
+                f"a junction tree needs tables of probabilities; {name!r} has {cpd.kind}"
+            )
         return tuple(self._place[v.name] for v in (*cpd.parents, cpd.variable))
 
     @cached_property
@@ -306,7 +308,8 @@ class JunctionTree:
     def _cells_by_entry(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         """The cells of every clique grouped by the separator entry they belong to."""
         plan = self.plan
-        clique_of = np.repeat(np.arange(len(plan.parent)), np.diff(plan.first.astype(np.int64)))
+        sizes = plan.first[1:].astype(np.int64) - plan.first[:-1].astype(np.int64)
+        clique_of = np.repeat(np.arange(len(plan.parent)), sizes)
         entry = plan.sep_first.astype(np.int64)[clique_of] + plan.up
         order = np.argsort(entry, kind="stable")
         starts = np.searchsorted(entry[order], np.arange(int(plan.sep_first[-1]) + 1))

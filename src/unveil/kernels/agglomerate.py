@@ -6,7 +6,8 @@ child's other parents); the cells before row_first[0] belong to H's own family a
 term. A state made of m initial states has m times the pseudo-counts of one. Then the state's part
 of the BDe score is
 
-    T(h) = sum over cells of log G(S + a) / G(a)  -  sum over child rows of log G(S_row + a_row) / G(a_row),
+    T(h) = sum over cells of log G(S + a) / G(a)
+           - sum over child rows of log G(S_row + a_row) / G(a_row),
 
 and a merge of i and j changes the score by T(i.j) - T(i) - T(j). Cells without counts add nothing.
 """
@@ -14,6 +15,7 @@ and a merge of i and j changes the score by T(i.j) - T(i) - T(j). Cells without 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numba
@@ -57,7 +59,7 @@ def state_term_plain(
 
     counts, a = first + second, size * alpha
     total = (gammaln(counts + a) - gammaln(a)).sum()
-    for start, stop in zip(row_first[:-1], row_first[1:], strict=True):
+    for start, stop in pairwise(row_first):
         n, b = counts[start:stop].sum(), a[start:stop].sum()
         total -= gammaln(n + b) - gammaln(b)
     return float(total)

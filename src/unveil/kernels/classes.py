@@ -108,7 +108,7 @@ def extend(pdag: Array) -> tuple[bool, Array]:
 
 @numba.njit(cache=True, nogil=True)
 def _can_be_last(work: Array, y: int) -> bool:
-    """Whether y has no child and each undirected neighbour is joined to all its other neighbours."""
+    """Whether y has no child and each undirected neighbour is joined to all its others."""
     n = work.shape[0]
     for x in range(n):
         if work[x, y] and not work[y, x]:
@@ -123,7 +123,7 @@ def _can_be_last(work: Array, y: int) -> bool:
 
 @numba.njit(cache=True, nogil=True)
 def semi_directed_path(pdag: Array, source: int, target: int, blocked: Array) -> bool:
-    """Whether a path leads from source to target along arcs and undirected edges, past no blocked."""
+    """Whether a path leads from source to target along arcs and undirected edges, none blocked."""
     n = pdag.shape[0]
     seen = blocked.copy()
     stack = np.empty(n, np.int64)

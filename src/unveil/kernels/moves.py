@@ -12,7 +12,16 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ADD", "DELETE", "NOTHING", "REVERSE", "best_move", "link", "recompute_reach", "reversible"]
+__all__ = [
+    "ADD",
+    "DELETE",
+    "NOTHING",
+    "REVERSE",
+    "best_move",
+    "link",
+    "recompute_reach",
+    "reversible",
+]
 
 Array = npt.NDArray[Any]
 

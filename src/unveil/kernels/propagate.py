@@ -30,8 +30,8 @@ class TreePlan(NamedTuple):
     with its parent `parent[c]` (before c in order; -1 for a root) has entries `sep_first[c]` to
     `sep_first[c + 1]`; `up[cell]` is the entry a cell of c belongs to, and `down[down_first[c] +
     i]` the entry that cell i of the parent belongs to. Variable v enters evidence at clique
-    `home[v]`, where it has `stride[v]` and `n_states[v]`. Positions of cells and entries are unsigned,
-    which spares the compiled loops a check for negative indices.
+    `home[v]`, where it has `stride[v]` and `n_states[v]`. Positions of cells and entries are
+    unsigned, which spares the compiled loops a check for negative indices.
     """
 
     first: Array
@@ -57,8 +57,16 @@ def _start(plan: TreePlan, lanes: Any, table: Array) -> None:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _enter(
-    plan: TreePlan, lanes: Any, table: Array, codes: Array, missing: int, start: int, stop: int,
-    soft: Array, soft_first: Array, factor: Array,
+    plan: TreePlan,
+    lanes: Any,
+    table: Array,
+    codes: Array,
+    missing: int,
+    start: int,
+    stop: int,
+    soft: Array,
+    soft_first: Array,
+    factor: Array,
 ) -> None:
     """Multiply what each row says about each variable into the variable's home clique.
 
@@ -97,8 +105,14 @@ def _enter(
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _collect(
-    plan: TreePlan, lanes: Any, table: Array, message: Array, biggest: Array, sums: Array,
-    log_z: Array, top: bool,
+    plan: TreePlan,
+    lanes: Any,
+    table: Array,
+    message: Array,
+    biggest: Array,
+    sums: Array,
+    log_z: Array,
+    top: bool,
 ) -> None:
     """Pass messages to the roots; adds log P(evidence) of every lane to `log_z`.
 
@@ -148,7 +162,14 @@ def _collect(
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _absorb(
-    plan: TreePlan, lanes: Any, table: Array, message: Array, biggest: Array, log_z: Array, c: int, p: int
+    plan: TreePlan,
+    lanes: Any,
+    table: Array,
+    message: Array,
+    biggest: Array,
+    log_z: Array,
+    c: int,
+    p: int,
 ) -> None:
     """Multiply clique c's message into its parent p, which is first scaled by its largest entry."""
     inverse = np.empty(len(lanes))
@@ -284,8 +305,15 @@ def calibrate(
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _marginal(
-    plan: TreePlan, lanes: Any, table: Array, v: int, start: int, stop: int, column: int,
-    marginals: Array, total: Array,
+    plan: TreePlan,
+    lanes: Any,
+    table: Array,
+    v: int,
+    start: int,
+    stop: int,
+    column: int,
+    marginals: Array,
+    total: Array,
 ) -> None:
     """Write the marginal of one variable for rows `start` to `stop`."""
     k = plan.n_states[v]
@@ -305,8 +333,14 @@ def _marginal(
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _fill_in(
-    plan: TreePlan, table: Array, b: int, by_entry: Array, entry_first: Array, uniform: Array,
-    top: bool, cells: Array,
+    plan: TreePlan,
+    table: Array,
+    b: int,
+    by_entry: Array,
+    entry_first: Array,
+    uniform: Array,
+    top: bool,
+    cells: Array,
 ) -> None:
     """Choose a cell in every clique from the root down: the best one, or one drawn at random."""
     for c in range(plan.parent.size):
@@ -374,7 +408,11 @@ def explain(
             log_z[r + b] = logs[b]
             if logs[b] == -np.inf:
                 continue
-            _fill_in(plan, table, b, by_entry, entry_first, uniform[r + b if not top else 0], top, cells)
+            _fill_in(
+                plan, table, b, by_entry, entry_first, uniform[r + b if not top else 0], top, cells
+            )
             for v in range(out.shape[0]):
                 c = plan.home[v]
-                out[v, r + b] = np.int64(cells[c] - plan.first[c]) // plan.stride[v] % plan.n_states[v]
+                out[v, r + b] = (
+                    np.int64(cells[c] - plan.first[c]) // plan.stride[v] % plan.n_states[v]
+                )

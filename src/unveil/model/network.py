@@ -1,4 +1,4 @@
-"""`Network`: a directed acyclic graph and one conditional distribution per variable (thesis 2.1)."""
+"""`Network`: an acyclic graph and one conditional distribution per variable (thesis 2.1)."""
 
 from __future__ import annotations
 
@@ -54,9 +54,7 @@ class Network:
             raise ModelError("a network needs at least one variable")
         _check_variables(given)
         self._cpds = {cpd.variable.name: cpd for cpd in given}
-        self._dag = DAG(
-            self._cpds, ((p.name, c.variable.name) for c in given for p in c.parents)
-        )
+        self._dag = DAG(self._cpds, ((p.name, c.variable.name) for c in given for p in c.parents))
         self.name = name
         self.description = description
         self._compiled: dict[Any, Any] = {}

@@ -89,7 +89,7 @@ class TableCPD:
 
     @property
     def rows(self) -> npt.NDArray[np.float64]:
-        """The table flattened to (parent configurations, states); the last parent varies fastest."""
+        """The table as (parent configurations, states); the last parent varies fastest."""
         return self.values.reshape(-1, self.variable.n_states)
 
     def add_log_probability(
@@ -132,7 +132,7 @@ class TableCPD:
         """The table as text, one line per configuration of the parents."""
         shown = min(self.n_parent_rows, max_rows)
         shape = [v.n_states for v in self.parents]
-        digits = np.array(np.unravel_index(np.arange(shown), shape)).T if shape else [[]]
+        digits: Any = np.array(np.unravel_index(np.arange(shown), shape)).T if shape else [[]]
         head = [v.name for v in self.parents] + [label_text(s) for s in self.variable.labels]
         body = [
             [label_text(v.labels[d]) for v, d in zip(self.parents, row_digits, strict=True)]
@@ -140,8 +140,12 @@ class TableCPD:
             for row_digits, row in zip(digits, self.rows[:shown], strict=True)
         ]
         widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
-        lines = ["  ".join(w.ljust(n) for w, n in zip(x, widths, strict=True)) for x in [head, *body]]
-        more = [f"... {self.n_parent_rows - shown:,} more rows"] if shown < self.n_parent_rows else []
+        lines = [
+            "  ".join(w.ljust(n) for w, n in zip(x, widths, strict=True)) for x in [head, *body]
+        ]
+        more = (
+            [f"... {self.n_parent_rows - shown:,} more rows"] if shown < self.n_parent_rows else []
+        )
         return "\n".join([self._name, *(line.rstrip() for line in lines), *more])
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,7 +156,7 @@ class TableCPD:
     def from_dict(
         cls, variable: Variable, parents: Sequence[Variable], fields: Mapping[str, Any]
     ) -> Self:
-        """The inverse of `to_dict`; refuses a wrong shape and numbers that are not probabilities."""
+        """The inverse of `to_dict`; refuses wrong shapes and numbers that are no probabilities."""
         n_cells(variable, parents)
         shape = tuple(v.n_states for v in (*parents, variable))
         where = f"the table of {variable.name!r}"

@@ -18,7 +18,7 @@ __all__ = ["discover_page"]
 
 
 def discover_page(report: DiscoveryReport, table_name: str) -> Page:
-    """The page of a discovery: networks before and after, evidence, meaning, what else was tried."""
+    """The page of a discovery: networks before and after, evidence, meaning, what was tried."""
     found = report.discovery
     page = Page(f"What is hidden in {table_name}", _headline(report))
     page.facts(
@@ -142,7 +142,9 @@ def _states(page: Page, tree: Agglomeration, refined: dict[int, float], chosen: 
             "The best few by a short EM.",
         )
     leaves = [" ".join(str(code) for code in row) for row in tree.assignments]
-    merges = [(int(a), int(b), float(c)) for (a, b), c in zip(tree.merges, tree.changes, strict=True)]
+    merges = [
+        (int(a), int(b), float(c)) for (a, b), c in zip(tree.merges, tree.changes, strict=True)
+    ]
     if merges:
         page.open_details("The tree of merges", f"assignments of {', '.join(tree.blanket)}")
         page.figure(merge_tree(leaves, merges, chosen), "Strong lines: merges that were made.")

@@ -55,7 +55,7 @@ def merge_tree(
         place[kept] = ((y1 + y2) / 2, x)
         alive -= 1
     for i, text in labels.items():
-        y = [row for row, leaf in enumerate(order) if leaf == i][0]
+        y = order.index(i)
         marks.append(
             f'<text x="{_n(left - 6)}" y="{_n((y + 0.5) * ROW + SIZE * 0.35)}" '
             f'text-anchor="end">{escape(text)}</text>'

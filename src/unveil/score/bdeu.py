@@ -1,4 +1,4 @@
-"""BDeu: the Bayesian Dirichlet score with an equivalent sample size spread evenly (thesis 2.3.1)."""
+"""BDeu: the Bayesian Dirichlet score, equivalent sample size spread evenly (thesis 2.3.1)."""
 
 from __future__ import annotations
 

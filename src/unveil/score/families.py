@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -93,8 +94,7 @@ class FamilyScores:
             if len(self._known) + len(unknown) > self._most_known:
                 self._known.clear()
             self._known.update(zip(unknown, self._compute(unknown).tolist(), strict=True))
-        answer = np.array([self._known[f] for f in families])
-        return answer
+        return np.array([self._known[f] for f in families])
 
     def toggles(self, child: int, parents: Iterable[int]) -> npt.NDArray[np.float64]:
         """What the family gains when each variable is added to, or dropped from, its parents.
@@ -213,9 +213,9 @@ class FamilyScores:
 
         self._spread(work, dense.size, rows.codes.shape[1])
         out[dense] = scores
-        for i in np.flatnonzero(cells > DENSE_CELLS):
-            child, parents = families[i]
-            out[i] = _sparse_data_term(rows, child, parents, float(cells[i]), term)
+        for large in np.flatnonzero(cells > DENSE_CELLS).tolist():
+            child, parents = families[large]
+            out[large] = _sparse_data_term(rows, child, parents, float(cells[large]), term)
         n_parents = (members >= 0).sum(axis=1) - 1.0
         out -= self.score.penalty(cells / states, states, n_parents, self.sample)
 
@@ -237,7 +237,11 @@ class FamilyScores:
     def _bitmap_room(self, bits: npt.NDArray[Any]) -> tuple[Any, Any, Any]:
         words = bits.shape[1]
         room = min(MOST_BITMAPS, BITMAP_BYTES // (8 * words)) if words else 0
-        return np.empty((room, words), np.uint64), np.empty(room, np.int64), np.empty(room, np.int64)
+        return (
+            np.empty((room, words), np.uint64),
+            np.empty(room, np.int64),
+            np.empty(room, np.int64),
+        )
 
     def _spread(self, work: Callable[[int, int], None], n_items: int, n_rows: int) -> None:
         """Do `work(start, stop)` over all items, on several threads when that pays."""
@@ -247,7 +251,7 @@ class FamilyScores:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._n_jobs)
         edges = np.linspace(0, n_items, min(n_items, 4 * self._n_jobs) + 1).astype(int)
-        tasks = [self._pool.submit(work, int(a), int(b)) for a, b in zip(edges, edges[1:], strict=False)]
+        tasks = [self._pool.submit(work, int(a), int(b)) for a, b in pairwise(edges)]
         for task in tasks:
             task.result()
 

@@ -1,4 +1,4 @@
-"""The maximised log-likelihood: never worse for more parents, so of use only inside other scores."""
+"""The maximised log-likelihood: never worse for more parents, so of use inside other scores."""
 
 from __future__ import annotations
 

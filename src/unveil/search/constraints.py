@@ -135,7 +135,7 @@ class Rules:
 
     def free(self) -> npt.NDArray[np.bool_]:
         """Which variables may change their parents at all."""
-        return (self.allowed & ~self.required).any(axis=1)
+        return np.asarray((self.allowed & ~self.required).any(axis=1))
 
     def required_now(self, parents: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """The arcs that must stay: the required ones, and the last child of a `no_leaf`."""
@@ -159,7 +159,9 @@ class Rules:
                 )
 
 
-def _freeze(rules: Rules, changeable: list[int], start: DAG | None, place: Mapping[str, int]) -> None:
+def _freeze(
+    rules: Rules, changeable: list[int], start: DAG | None, place: Mapping[str, int]
+) -> None:
     """Let every family outside `changeable` have exactly the parents it has in the start."""
     for name, y in place.items():
         if y in changeable:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -89,8 +90,12 @@ class EquivalenceClimber:
         """Take over a DAG's class."""
         self.parents = parents.copy()
         self.pdag: Matrix = complete(self.parents)
+        self.adjacent = (self.pdag | self.pdag.T).astype(bool)
         families = [(y, tuple(np.flatnonzero(row).tolist())) for y, row in enumerate(parents)]
         self.score = float(self.scores.many(families).sum())
+        # What can be inserted into or deleted from each node, kept until the graph changes nearby.
+        self._inserts_into: dict[int, _Inserts] = {}
+        self._best_delete: dict[int, tuple[float, int, list[int]]] = {}
 
     def climb(self) -> None:
         """Insert, then delete, until neither helps."""
@@ -104,63 +109,43 @@ class EquivalenceClimber:
     # Forward -----------------------------------------------------------------------------------
 
     def _inserts(self) -> None:
-        rows = [_Inserts(self, y) for y in range(self.n)]
-        best = np.array([r.best for r in rows])
         while self.ticker.keep_going():
-            found = self._best_insert(rows, best)
+            found = self._best_insert()
             if found is None:
                 return
             gain, x, y, chosen = found
-            old = self.pdag
-            step = old.copy()
+            step = self.pdag.copy()
             step[chosen, y] = 0
             step[y, x] = 1
-            if not self._settle(step, gain, f"add {self._name(x)} -> {self._name(y)}"):
-                rows[y].forbid(x, chosen)
-                best[y] = rows[y].best
-                continue
-            for v in self._touched(old, x, y):
-                rows[v] = _Inserts(self, v)
-                best[v] = rows[v].best
+            if not self._settle(step, gain, x, y, "add"):
+                self._inserts_into[y].forbid(x, chosen)
 
-    def _best_insert(self, rows: list[_Inserts], best: Any) -> tuple[float, int, int, Any] | None:
-        """The valid insert with the largest gain; rows whose best is invalid go to their next."""
-        bound = best.copy()
-        skipped: dict[int, int] = {}
-        while True:
-            y = int(bound.argmax())
-            if bound[y] <= TIE:
-                return None
-            gain, x, chosen = rows[y].option(skipped.get(y, 0))
-            blocked = np.zeros(self.n, np.uint8)
-            blocked[chosen] = 1
-            if not semi_directed_path(self.pdag, y, x, blocked):
-                return gain, x, y, chosen
-            skipped[y] = skipped.get(y, 0) + 1
-            bound[y] = rows[y].gain(skipped[y])
-
-    def _touched(self, old: Matrix, x: int, y: int) -> list[int]:
-        """The nodes whose inserts may have changed: new parents or neighbours, or x, y near."""
-        changed = (old != self.pdag).any(axis=1) | (old != self.pdag).any(axis=0)
-        near = (self.pdag[x] & self.pdag[:, x]) | (self.pdag[y] & self.pdag[:, y])
-        changed |= near.astype(bool)
-        changed[[x, y]] = True
-        return np.flatnonzero(changed).tolist()
+    def _best_insert(self) -> tuple[float, int, int, list[int]] | None:
+        """The valid insert with the largest gain: the gain, x, y and the clique S."""
+        for y in range(self.n):
+            if y not in self._inserts_into:
+                self._inserts_into[y] = _Inserts(self, y)
+        rows = [self._inserts_into[y] for y in range(self.n)]
+        first = np.cumsum([0, *(row.gains.size for row in rows)])
+        first_set = np.cumsum([0, *(len(row.sets) for row in rows)])
+        y, i = _first_valid(
+            self.pdag, first, first_set,
+            np.concatenate([row.gains for row in rows]),
+            np.concatenate([row.xs for row in rows]),
+            np.concatenate([row.which for row in rows]),
+            np.concatenate([row.blocked for row in rows]),
+        )  # fmt: skip
+        return None if y < 0 else rows[y].option(y, i - int(first[y]))
 
     # Backward ----------------------------------------------------------------------------------
 
     def _deletes(self) -> None:
         while self.ticker.keep_going():
-            options = [option for y in range(self.n) for option in self._deletes_into(y)]
-            if not options:
+            self._renew_deletes()
+            y = max(range(self.n), key=lambda v: self._best_delete[v][0])
+            gain, x, freed = self._best_delete[y]
+            if gain <= TIE:
                 return
-            wanted = [family for *_, more, fewer in options for family in (more, fewer)]
-            scores = self.scores.many(wanted)
-            gains = scores[1::2] - scores[0::2]
-            best = int(gains.argmax())
-            if gains[best] <= TIE:
-                return
-            x, y, freed, _, _ = options[best]
             step = self.pdag.copy()
             step[y, x] = step[x, y] = 0
             step[y, freed] = 0
@@ -168,93 +153,133 @@ class EquivalenceClimber:
             for h in freed:
                 if neighbours_of_x[h]:
                     step[x, h] = 0
-            detail = f"delete {self._name(x)} -> {self._name(y)}"
-            if not self._settle(step, float(gains[best]), detail):
+            if not self._settle(step, gain, x, y, "delete"):
                 return
+
+    def _renew_deletes(self) -> None:
+        """Find the best delete of every node near which the graph has changed."""
+        stale = [y for y in range(self.n) if y not in self._best_delete]
+        options = [option for y in stale for option in self._deletes_into(y)]
+        scores = self.scores.many(
+            [family for *_, more, fewer in options for family in (more, fewer)]
+        )
+        self._best_delete |= {y: (-np.inf, y, []) for y in stale}
+        for gain, (x, y, freed, *_) in zip(
+            (scores[1::2] - scores[0::2]).tolist(), options, strict=True
+        ):
+            if gain > self._best_delete[y][0]:
+                self._best_delete[y] = gain, x, freed
 
     def _deletes_into(self, y: int) -> Iterator[tuple[int, int, list[int], Any, Any]]:
         """Delete(x, y, H): x leaves the parents of y, and y points to the neighbours H."""
         inside = self.pdag[y].astype(bool)
         neighbours = inside & self.pdag[:, y].astype(bool)
-        adjacent = (self.pdag | self.pdag.T).astype(bool)
         fixed = np.flatnonzero(inside & ~neighbours).tolist()
-        for x in np.flatnonzero(inside):
-            common = np.flatnonzero(neighbours & adjacent[x]).tolist()
-            for kept in _cliques(common, adjacent):
+        for x in np.flatnonzero(inside).tolist():
+            common = np.flatnonzero(neighbours & self.adjacent[x]).tolist()
+            for kept in _cliques(common, self.adjacent):
                 freed = [h for h in common if h not in kept]
-                rest = tuple(sorted({*kept, *fixed} - {int(x)}))
-                more = tuple(sorted({*rest, int(x)}))
-                yield int(x), y, freed, (y, more), (y, rest)
+                rest = tuple(sorted({*kept, *fixed} - {x}))
+                more = tuple(sorted({*rest, x}))
+                yield x, y, freed, (y, more), (y, rest)
 
     # Both --------------------------------------------------------------------------------------
 
-    def _settle(self, step: Matrix, gain: float, detail: str) -> bool:
+    def _settle(self, step: Matrix, gain: float, x: int, y: int, word: str) -> bool:
         """Complete a changed graph and take it over; `False` if it has no extension."""
         possible, parents = extend(step)
         if not possible:
             return False
+        old = self.pdag
         self.parents, self.pdag = parents, complete(parents)
+        self.adjacent = (self.pdag | self.pdag.T).astype(bool)
+        for v in self._touched(old, x, y):
+            self._inserts_into.pop(v, None)
+            self._best_delete.pop(v, None)
         self.score += gain
         self.n_moves += 1
+        detail = f"{word} {self.scores.names[x]} -> {self.scores.names[y]}"
         self.trace.append(
             Step(PHASE, self.n_moves, self.score, gain, elapsed=self.ticker.elapsed, detail=detail)
         )
         self.ticker.offer(PHASE, self.n_moves, self.score, gain, detail=detail)
         return True
 
-    def _name(self, position: int) -> str:
-        return self.scores.names[position]
+    def _touched(self, old: Matrix, x: int, y: int) -> list[int]:
+        """The nodes whose moves may have changed: new parents or neighbours, or x, y near."""
+        differs = old != self.pdag
+        near = (self.pdag[x] & self.pdag[:, x]) | (self.pdag[y] & self.pdag[:, y])
+        changed = differs.any(axis=1) | differs.any(axis=0) | near.astype(bool)
+        changed[[x, y]] = True
+        return np.flatnonzero(changed).tolist()
 
 
 class _Inserts:
-    """All inserts into one node that would help, best first."""
+    """All inserts into one node that would help, best first.
+
+    Option i adds `xs[i]` with the clique `sets[which[i]]`, for `gains[i]`; `blocked` has a row of
+    bytes per clique, ones at its members.
+    """
 
     def __init__(self, climber: EquivalenceClimber, y: int) -> None:
-        pdag, scores = climber.pdag, climber.scores
-        adjacent = (pdag | pdag.T).astype(bool)
+        pdag, adjacent = climber.pdag, climber.adjacent
         inside = pdag[y].astype(bool)
         neighbours = inside & pdag[:, y].astype(bool)
         fixed = np.flatnonzero(inside & ~neighbours).tolist()
         around = np.flatnonzero(neighbours).tolist()
         possible = ~adjacent[y]
         possible[y] = False
-        gains, xs, sets = [], [], []
-        for chosen in _cliques(around, adjacent):
-            if len(chosen) + len(fixed) + 1 > climber.most:
-                continue
+        room = climber.most - len(fixed) - 1
+        self.sets = [clique for clique in _cliques(around, adjacent) if len(clique) <= room]
+        self.blocked = np.zeros((len(self.sets), climber.n), np.uint8)
+        gains, xs, which = [np.zeros(0)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for i, chosen in enumerate(self.sets):
+            self.blocked[i, chosen] = 1
             left_out = [v for v in around if v not in chosen]
             fits = possible & ~adjacent[:, left_out].any(axis=1) if left_out else possible
-            row = scores.toggles(y, (*fixed, *chosen))
+            row = climber.scores.toggles(y, (*fixed, *chosen))
             helpful = np.flatnonzero(fits & (row > TIE))
             gains.append(row[helpful])
             xs.append(helpful)
-            sets += [chosen] * helpful.size
-        gain = np.concatenate(gains) if gains else np.zeros(0)
-        order = np.argsort(-gain, kind="stable")
-        self._gains = gain[order]
-        self._xs = np.concatenate(xs)[order] if xs else np.zeros(0, np.int64)
-        self._sets = [sets[i] for i in order]
+            which.append(np.full(helpful.size, i))
+        self.gains, self.xs, self.which = (np.concatenate(a) for a in (gains, xs, which))
+        self._keep(np.argsort(-self.gains, kind="stable"))
 
-    @property
-    def best(self) -> float:
-        """The largest gain, or minus infinity."""
-        return self.gain(0)
-
-    def gain(self, rank: int) -> float:
-        """The gain of the option of that rank."""
-        return float(self._gains[rank]) if rank < self._gains.size else -np.inf
-
-    def option(self, rank: int) -> tuple[float, int, list[int]]:
-        """The gain, the new parent and the clique of the option of that rank."""
-        return float(self._gains[rank]), int(self._xs[rank]), self._sets[rank]
+    def option(self, y: int, rank: int) -> tuple[float, int, int, list[int]]:
+        """The gain, the new parent, the node and the clique of the option of that rank."""
+        return float(self.gains[rank]), int(self.xs[rank]), y, self.sets[self.which[rank]]
 
     def forbid(self, x: int, chosen: list[int]) -> None:
         """Strike one option that turned out to be impossible."""
-        keep = [
-            i for i in range(self._gains.size) if not (self._xs[i] == x and self._sets[i] == chosen)
-        ]
-        self._gains, self._xs = self._gains[keep], self._xs[keep]
-        self._sets = [self._sets[i] for i in keep]
+        struck = (self.xs == x) & (self.which == self.sets.index(chosen))
+        self._keep(np.flatnonzero(~struck))
+
+    def _keep(self, places: npt.NDArray[np.int64]) -> None:
+        self.gains, self.xs, self.which = self.gains[places], self.xs[places], self.which[places]
+
+
+@numba.njit(cache=True, nogil=True)
+def _first_valid(
+    pdag: Any, first: Any, first_set: Any, gains: Any, xs: Any, which: Any, blocked: Any
+) -> tuple[int, int]:
+    """The node and the place of the valid insert with the largest gain, or -1 and -1.
+
+    The options of node y lie from `first[y]` on, best first, and its cliques from `first_set[y]`.
+    An insert is valid when every semi-directed path from y to x meets the clique (Theorem 15).
+    """
+    n = pdag.shape[0]
+    at = first[:-1].copy()
+    while True:
+        best, y = TIE, -1
+        for v in range(n):
+            if at[v] < first[v + 1] and gains[at[v]] > best:
+                best, y = gains[at[v]], v
+        if y < 0:
+            return -1, -1
+        i = at[y]
+        if not semi_directed_path(pdag, y, xs[i], blocked[first_set[y] + which[i]]):
+            return y, i
+        at[y] += 1
 
 
 def _cliques(nodes: list[int], adjacent: npt.NDArray[np.bool_]) -> Iterator[list[int]]:

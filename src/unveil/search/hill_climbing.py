@@ -114,7 +114,9 @@ class Climber:
     def _words(self, move: Move) -> str:
         kind, x, y = move
         names = self.state.scores.names
-        return f"{ {ADD: 'add', DELETE: 'delete', REVERSE: 'reverse'}[kind] } {names[x]} -> {names[y]}"
+        return (
+            f"{ {ADD: 'add', DELETE: 'delete', REVERSE: 'reverse'}[kind] } {names[x]} -> {names[y]}"
+        )
 
 
 def _shake(state: GraphState, n_moves: int, generator: np.random.Generator) -> None:
@@ -142,4 +144,3 @@ def _legal_move(state: GraphState, x: int, y: int, generator: np.random.Generato
         return None
     turn = rules.allowed[x, y] and room[x] > 0 and reversible(state.parents, state.reach, x, y)
     return (REVERSE, x, y) if turn and generator.random() < 0.5 else (DELETE, x, y)
-

@@ -87,7 +87,9 @@ def learn(
         "start": start, "constraints": constraints, "seed": seed,
         "progress": progress, "time_limit": time_limit,
     }  # fmt: skip
-    result = SEARCHES[search](scores, **{k: v for k, v in given.items() if v is not None}, **options)
+    result = SEARCHES[search](
+        scores, **{k: v for k, v in given.items() if v is not None}, **options
+    )
     dag = _in_order(result.dag, table.names)
     if prior is None:
         prior = EquivalentSampleSize(getattr(chosen, "equivalent_sample_size", 1.0))

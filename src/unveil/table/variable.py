@@ -147,8 +147,9 @@ def label_finder(variable: Variable) -> Callable[[Label], int | None]:
     """A function from a label to the position of its state, or `None` when no state fits.
 
     Tried in this order: the same type and value; the same text; the same text without surrounding
-    spaces; `True`, `TRUE` or `true` for a boolean, and the other way round; the same number (`1.0` for the state `1`, as
-    pandas writes integers with gaps). A step counts only when exactly one state fits it.
+    spaces; `True`, `TRUE` or `true` for a boolean, and the other way round; the same number (`1.0`
+    for the state `1`, as pandas writes integers with gaps). A step counts only when exactly one
+    state fits it.
 
     >>> find = label_finder(Variable("dose", [1, 2, True]))
     >>> [find(x) for x in (1, "2", 2.0, " 1 ", "True", "three")]
