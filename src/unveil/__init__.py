@@ -37,15 +37,24 @@ _ROOM_OF = {
     "MDL": "unveil.score",
     "Constraints": "unveil.search",
     "learn": "unveil.search",
+    "fit_em": "unveil.em",
+    "latent_classes": "unveil.em",
+    "structural_em": "unveil.em",
+    "BayesianNetwork": "unveil.estimators",
+    "HiddenVariableDiscovery": "unveil.estimators",
+    "LatentClassModel": "unveil.estimators",
     "cross_validate": "unveil.evaluate",
     "log_loss": "unveil.evaluate",
 }
 _ROOMS = (
     "datasets",
+    "em",
     "errors",
+    "estimators",
     "evaluate",
     "formats",
     "graph",
+    "hidden",
     "infer",
     "model",
     "progress",
@@ -61,10 +70,13 @@ __all__ = [*_ROOM_OF, *_ROOMS]
 if TYPE_CHECKING:
     from unveil import (
         datasets,
+        em,
         errors,
+        estimators,
         evaluate,
         formats,
         graph,
+        hidden,
         infer,
         model,
         progress,
@@ -74,6 +86,8 @@ if TYPE_CHECKING:
         statistics,
         table,
     )
+    from unveil.em import fit_em, latent_classes, structural_em
+    from unveil.estimators import BayesianNetwork, HiddenVariableDiscovery, LatentClassModel
     from unveil.evaluate import cross_validate, log_loss
     from unveil.formats import load, save
     from unveil.graph import DAG

@@ -13,10 +13,12 @@ from typing import Annotated
 
 import typer
 
+from unveil.cli.cluster import cluster
 from unveil.cli.convert import convert
 from unveil.cli.datasets import datasets
 from unveil.cli.demo import demo
 from unveil.cli.discover import discover
+from unveil.cli.fit import fit
 from unveil.cli.info import info
 from unveil.cli.learn import learn
 from unveil.cli.predict import impute, predict
@@ -64,7 +66,7 @@ def _version(wanted: bool) -> None:
 
 
 COMMANDS = (
-    info, learn, discover, query, predict, impute, convert, sample, datasets, demo,
+    info, learn, fit, discover, cluster, query, predict, impute, convert, sample, datasets, demo,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from unveil.discover.observed import learn_complete
 from unveil.em.align import permute_states
 from unveil.em.completion import complete_rows
 from unveil.em.scores import hidden_scores
@@ -22,7 +23,6 @@ from unveil.model.table_cpd import TableCPD
 from unveil.progress import Ticker
 from unveil.score.bdeu import BDeu
 from unveil.search.constraints import Constraints
-from unveil.search.learn import learn
 from unveil.table.core import Table
 
 __all__ = [
@@ -44,7 +44,8 @@ class Candidate:
     """A hidden variable that was tried: where, with how many states, and what it scored.
 
     `gain` is the Cheeseman-Stutz score less that of the network without it, in nats. `verdict`
-    says in words what became of it. `agglomeration` holds the merge tree it came from.
+    says in words what became of it. `agglomeration` holds the merge tree it came from, `place` the
+    set of nodes it was first put behind.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Candidate:
     agglomeration: Agglomeration | None
     refined: dict[int, float]
     verdict: str
+    place: frozenset[str] = frozenset()
 
 
 def complete_hidden(network: Network, table: Table) -> Table:
@@ -103,7 +105,8 @@ def first_look(
     wanted = {k for k in wanted if 2 <= k <= tree.n_initial}
     if not wanted or (found.n_states < 2 and fixed is None):
         words = "agglomeration leaves a single state: nothing hidden here"
-        return [Candidate(name, tuple(children), 1, 0.0, None, tree, found.refined, words)]
+        where = frozenset(children)
+        return [Candidate(name, tuple(children), 1, 0.0, None, tree, found.refined, words, where)]
     looked = []
     for k in sorted(wanted):
         fitted = _with_states(bench, dag, name, tree, k, iterations)
@@ -117,6 +120,7 @@ def first_look(
                 tree,
                 found.refined,
                 "fitted by EM",
+                frozenset(children),
             )  # fmt: skip
         )
     return sorted(looked, key=lambda c: -c.gain)
@@ -181,11 +185,10 @@ def _relearned(bench: Bench, candidate: Candidate) -> list[Candidate]:
     assert candidate.network is not None
     network, name = candidate.network, candidate.name
     completed = complete_rows(network, bench.table, cap=32, draws=8, seed=bench.seed)
-    limits = Constraints(max_parents=bench.max_parents)
-    learned = learn(
-        completed, BDeu(bench.prior.size), constraints=limits, prior=bench.prior, seed=bench.seed,
+    learned = learn_complete(
+        completed, bench.prior, bench.max_parents, 2, bench.seed,
         time_limit=bench.ticker.time_left(),
-    ).network  # fmt: skip
+    )  # fmt: skip
     childless = any(not learned.dag.children(h) for h in (name, *bench.network.hidden))
     return [] if childless else [replace(candidate, network=learned)]
 

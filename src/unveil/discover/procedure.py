@@ -23,6 +23,7 @@ from unveil.discover.evaluation import (
     first_look,
     polish_candidate,
 )
+from unveil.discover.observed import learn_complete, learn_without, n_restarts
 from unveil.em.scores import hidden_scores
 from unveil.em.structural import structural_em
 from unveil.errors import DataError
@@ -65,6 +66,7 @@ class Settings:
     max_parents: int | None = None
     soft: int = 0
     min_gain: float = 1.0
+    restarts: int = 20
 
 
 @dataclass(frozen=True)
@@ -134,13 +136,24 @@ def discover_networks(
     score = hidden_scores(network, table, prior).cheeseman_stutz
     rounds: list[Round] = []
     stopped: StopReason = "converged"
+    second_chances = 2
     while len(network.hidden) < settings.max_hidden:
         number = len(rounds) + 1
         if not ticker.offer(f"round {number}", 0, score, detail="looking for semi-cliques"):
             break
         found = _look(network, table, score, settings, seed, ticker, number, n_jobs)
-        rounds.append(Round(network, score, tuple(found), _best(found, settings)))
-        kept = rounds[-1].kept
+        kept = _best(found, settings)
+        if kept is not None and second_chances:
+            rival = _rival(kept, table, settings, seed, ticker)
+            rival_score = hidden_scores(rival, table, prior).cheeseman_stutz
+            if rival_score > score + 0.1:
+                # The gain was in part the search's: look again, against the better network.
+                second_chances -= 1
+                if network is baseline:
+                    baseline, baseline_score = rival, rival_score
+                network, score = rival, rival_score
+                continue
+        rounds.append(Round(network, score, tuple(found), kept))
         if kept is None or kept.network is None:
             break
         network, score = kept.network, score + kept.gain
@@ -156,12 +169,24 @@ def learn_observed(
     table: Table, settings: Settings, seed: int, time_limit: float | None = None
 ) -> Network:
     """The network over the table's own columns, by search or (with gaps) by structural EM."""
-    score = BDeu(settings.ess)
-    limits = Constraints(max_parents=settings.max_parents)
     if table.is_complete:
-        return learn(table, score, constraints=limits, seed=seed, time_limit=time_limit).network
-    found = structural_em(table, score=score, constraints=limits, seed=seed, time_limit=time_limit)
-    return found.network
+        restarts = n_restarts(table, settings.restarts)
+        prior = EquivalentSampleSize(settings.ess)
+        return learn_complete(
+            table, prior, settings.max_parents, restarts, seed, time_limit=time_limit
+        )
+    limits = Constraints(max_parents=settings.max_parents)
+    return structural_em(
+        table, score=BDeu(settings.ess), constraints=limits, seed=seed, time_limit=time_limit
+    ).network
+
+
+def _rival(kept: Candidate, table: Table, settings: Settings, seed: int, ticker: Ticker) -> Network:
+    assert kept.network is not None
+    prior = EquivalentSampleSize(settings.ess)
+    return learn_without(
+        kept.network, kept.name, table, prior, settings.max_parents, seed, ticker.time_left()
+    )
 
 
 def _look(
@@ -188,8 +213,11 @@ def _look(
     cliques = _signatures(network, completed, settings, seed)[: settings.max_candidates]
 
     def look(clique: SemiClique) -> list[Candidate]:
-        dag = with_hidden_parent(network.dag, name, clique.nodes)
-        return first_look(bench, dag, name, clique.nodes)
+        graphs = {
+            with_hidden_parent(network.dag, name, clique.nodes, max_parents=most): None
+            for most in (3, 0)
+        }
+        return [c for dag in graphs for c in first_look(bench, dag, name, clique.nodes)]
 
     def adapt(candidate: Candidate) -> list[Candidate]:
         return [adapt_candidate(bench, candidate, settings.adapt)]
@@ -244,8 +272,10 @@ def _signatures(
         found = list(find_semi_cliques(network.dag, confidence=sure.adjacent))
     else:
         found = list(find_semi_cliques(network.dag))
-    climbed = learn(rows, score, "tabu", constraints=Constraints(max_parents=settings.max_parents))
-    found += find_semi_cliques(_in_order(climbed.dag, network.dag))
+    limits = Constraints(max_parents=settings.max_parents)
+    for other in (score, BDeu(10 * settings.ess)):
+        climbed = learn(rows, other, "tabu", constraints=limits)
+        found += find_semi_cliques(_in_order(climbed.dag, network.dag))
     found += neighbourhoods(network.dag)
     unique: dict[frozenset[str], SemiClique] = {}
     for clique in found:
@@ -281,10 +311,16 @@ def _in_turn(
 
 
 def _best(candidates: Sequence[Candidate], settings: Settings) -> Candidate | None:
-    """The candidate to keep: the largest gain among those that are not redundant."""
+    """The candidate to keep: the largest gain among those that are not redundant.
+
+    The best of many is large by luck; with equal prior odds for each of n places, its gain has to
+    exceed log n before it is worth having.
+    """
+    places = {c.place or frozenset(c.children) for c in candidates}
+    least = settings.min_gain + np.log(max(len(places), 1))
     good = [
         c for c in candidates
-        if c.network is not None and c.verdict == "kept" and c.gain > settings.min_gain
+        if c.network is not None and c.verdict == "kept" and c.gain > least
     ]  # fmt: skip
     return max(good, key=lambda c: c.gain, default=None)
 

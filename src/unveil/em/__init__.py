@@ -2,6 +2,8 @@
 
 - `parametric.py`: `fit_em`, parameters of a known structure; every start kept
 - `structural.py`: `structural_em`, structure and parameters
+- `mixture.py`: `latent_classes`, mixtures and how many classes they have
+- `missingness.py`: what is missing, and whether it looks random
 - `scores.py`: Cheeseman-Stutz, BIC, AIC and the effective dimension with unseen variables
 - `completion.py`: incomplete rows as weighted complete ones
 - `loop.py`: the one EM loop; `expectation.py`, `hard.py`: its E-steps
@@ -9,6 +11,8 @@
 """
 
 from unveil.em.completion import complete_rows
+from unveil.em.missingness import MissingnessReport, missing_as_state, missingness
+from unveil.em.mixture import Mixture, MixtureResult, latent_classes
 from unveil.em.parametric import EMResult, EMStart, fit_em
 from unveil.em.scores import HiddenScores, cheeseman_stutz, effective_dimension, hidden_scores
 from unveil.em.structural import StructuralResult, structural_em
@@ -17,11 +21,17 @@ __all__ = [
     "EMResult",
     "EMStart",
     "HiddenScores",
+    "MissingnessReport",
+    "Mixture",
+    "MixtureResult",
     "StructuralResult",
     "cheeseman_stutz",
     "complete_rows",
     "effective_dimension",
     "fit_em",
     "hidden_scores",
+    "latent_classes",
+    "missing_as_state",
+    "missingness",
     "structural_em",
 ]

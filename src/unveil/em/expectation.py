@@ -186,7 +186,7 @@ class _ReducedRows:
     def add(self, tables: Vector, counts: Vector) -> float:
         log_z, expected = self._model.expected_vector(tables, self._codes, self._weights)
         counts += expected
-        return float(log_z @ self._weights) + self._observed.add(tables, counts)
+        return float((log_z * self._weights).sum()) + self._observed.add(tables, counts)
 
 
 class _TreeRows:
@@ -204,4 +204,4 @@ class _TreeRows:
         tree = self._tree.with_tables(tables)
         log_z, expected = tree.expected_vector(self._evidence, self._weights, tables.size)
         counts += expected
-        return float(log_z @ self._weights)
+        return float((log_z * self._weights).sum())

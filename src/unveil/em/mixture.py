@@ -467,8 +467,9 @@ def _line(mixture: Mixture, chosen: bool) -> str:
     held = "" if m.held_out is None else f", held-out {m.held_out.bits:.4f} bits per row"
     return (
         f"{'*' if chosen else ' '} {_classes(m.n_classes)}: "
-        f"log-likelihood {m.log_likelihood:,.2f}, {m.n_parameters} parameters, BIC {m.bic:,.2f}, AIC {m.aic:,.2f}, "
-        f"Cheeseman-Stutz {m.cheeseman_stutz:,.2f}{held} ({m.n_reached} of {len(m.starts)} starts)"
+        f"log-likelihood {m.log_likelihood:,.2f}, {m.n_parameters} parameters, "
+        f"BIC {m.bic:,.2f}, AIC {m.aic:,.2f}, Cheeseman-Stutz {m.cheeseman_stutz:,.2f}{held} "
+        f"({m.n_reached} of {len(m.starts)} starts)"
     )
 
 
@@ -495,6 +496,8 @@ def _checked_table(table: Table, name: str, criterion: str) -> Table:
         raise DataError(
             f"the table has a column {name!r}; call the hidden class something else with name=..."
         )
+    if table.total_weight <= 0:
+        raise DataError("the weights of all rows are zero; there is nothing to learn from")
     for variable in table.variables:
         if not variable.is_discrete:
             raise DataError(

@@ -2,10 +2,12 @@
 
 - `latent_class.py`: `LatentClassModel`, a mixture whose classes become features
 - `bayesian_network.py`: `BayesianNetwork`, structure and parameters from a table
-- `door.py`: what both make of `X`
+- `discovery.py`: `HiddenVariableDiscovery`, hidden variables whose states become features
+- `door.py`: what they all make of `X`
 """
 
 from unveil.estimators.bayesian_network import BayesianNetwork
+from unveil.estimators.discovery import HiddenVariableDiscovery
 from unveil.estimators.latent_class import LatentClassModel
 
-__all__ = ["BayesianNetwork", "LatentClassModel"]
+__all__ = ["BayesianNetwork", "HiddenVariableDiscovery", "LatentClassModel"]

@@ -22,7 +22,7 @@ __all__ = ["TableEstimator", "seed_of"]
 Matrix = npt.NDArray[np.float64]
 
 
-class TableEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
+class TableEstimator(DensityMixin, BaseEstimator):
     """What estimators over tables of labels share: their door, likelihood and samples.
 
     `X` may be a pandas, polars or Arrow frame, a dict of columns, an `unveil.Table`, or an array
@@ -64,7 +64,7 @@ class TableEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self._columns = table.variables
         self.discretizer_ = None
         continuous = [v.name for v in table.variables if not v.is_discrete]
-        if continuous and self.discretize is None:  # type: ignore[attr-defined]
+        if continuous and self.discretize is None:
             raise DataError(
                 f"{len(continuous)} columns are continuous, the first is {continuous[0]!r}; "
                 "discretise them (discretize='equal_frequency') or leave them out"
@@ -73,7 +73,7 @@ class TableEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
             # Rows of weight zero say nothing, not even where to cut.
             self.discretizer_ = Discretizer.fit(
                 table.take(table.row_weights > 0), continuous,
-                method=self.discretize, n_states=self.n_states,  # type: ignore[attr-defined]
+                method=self.discretize, n_states=self.n_states,
             )  # fmt: skip
             table = self.discretizer_.apply(table)
         return table
@@ -92,7 +92,7 @@ class TableEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return Discretizer(cuts.method, inside).apply(table)
 
     def _prior(self) -> EquivalentSampleSize | None:
-        ess = self.ess  # type: ignore[attr-defined]
+        ess = self.ess
         return None if ess is None else EquivalentSampleSize(ess)
 
 
@@ -101,12 +101,15 @@ def _read(estimator: TableEstimator, X: Any, known: Mapping[str, Any] | None) ->
     fitting = known is None
     variables = None if known is None else list(known.values())
     if isinstance(X, (Table, Mapping)):
-        table = X if isinstance(X, Table) else Table.from_frame(X)
-        if fitting:
+        if known is None:
+            table = X if isinstance(X, Table) else Table.from_frame(X)
             estimator.n_features_in_ = table.n_columns
             estimator.feature_names_in_ = np.array(table.names, dtype=object)
             return table
-        return table.conform(variables or ())
+        if isinstance(X, Table):
+            return X.conform(list(known.values()))
+        inside = {str(name): column for name, column in X.items() if str(name) in known}
+        return Table.from_frame(inside, variables=variables)
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         if fitting or len(known or ()) == estimator.n_features_in_:
             validate_data(estimator, X, reset=fitting, skip_check_array=True)

@@ -16,7 +16,7 @@ from unveil.estimators.door import Matrix, TableEstimator, seed_of
 __all__ = ["LatentClassModel"]
 
 
-class LatentClassModel(TransformerMixin, TableEstimator):  # type: ignore[misc]
+class LatentClassModel(TransformerMixin, TableEstimator):
     """A latent class model: rows fall into classes, given which the columns are independent.
 
     Parameters
@@ -99,7 +99,8 @@ class LatentClassModel(TransformerMixin, TableEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """The most probable class of every row, one of `classes_`."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        best = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
     def transform(self, X: Any) -> Matrix:
         """The same as `predict_proba`: the posterior of the classes as features."""

@@ -64,7 +64,8 @@ def odds_in_words(nats: float) -> str:
         digits = int(power) - 1
         return f"{round(10**power / 10**digits) * 10**digits:,}"
     exponent = math.floor(power)
-    return f"{10 ** (power - exponent):.1f}e+{exponent}"
+    leading = f"{10 ** (power - exponent):.1f}"
+    return f"1.0e+{exponent + 1}" if leading == "10.0" else f"{leading}e+{exponent}"
 
 
 def _words(loss: float, score_name: str) -> str:

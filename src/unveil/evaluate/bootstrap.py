@@ -67,6 +67,8 @@ def bootstrap_arcs(
     """
     if n_samples < 1:
         raise DataError(f"the bootstrap needs at least one sample, got {n_samples}")
+    if not table.total_weight > 0:
+        raise DataError("the table has no rows of positive weight to resample")
     n = table.n_columns
     sums = np.zeros((3, n, n))
     ticker = Ticker(progress, time_limit)

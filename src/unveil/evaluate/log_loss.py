@@ -35,10 +35,14 @@ class LogLoss:
     def of(cls, bits: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> LogLoss:
         """The weighted mean of bits per row and its standard error."""
         total = weights.sum()
-        mean = float(bits @ weights / total)
+        if not total > 0:
+            raise DataError("the log-loss is a mean over rows, and no row has any weight")
+        # A row of no weight may be impossible: 0 times infinity would spoil the mean.
+        counted, shares = bits[weights > 0], weights[weights > 0]
+        mean = float(counted @ shares / total)
         if not math.isfinite(mean):
             return cls(mean, math.inf, bits, weights)
-        variance = float(((bits - mean) ** 2) @ weights / max(total - 1, 1))
+        variance = float(((counted - mean) ** 2) @ shares / max(total - 1, 1))
         return cls(mean, math.sqrt(variance / total), bits, weights)
 
 

@@ -17,7 +17,7 @@ def with_hidden_parent(dag: DAG, name: str, children: Sequence[str], max_parents
     `max_parents` outside parents, those of most children, go to `name`; the others keep their
     arcs, since the table of `name` would explode.
 
-    >>> dag = DAG("PABC", [("P", "A"), ("A", "B"), ("A", "C"), ("B", "C")])
+    >>> dag = DAG(list("PABC"), [("P", "A"), ("A", "B"), ("A", "C"), ("B", "C")])
     >>> with_hidden_parent(dag, "H", ["A", "B", "C"])
     DAG(H -> A, H -> B, H -> C, P -> H)
     """

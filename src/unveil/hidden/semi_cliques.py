@@ -47,7 +47,7 @@ def find_semi_cliques(
     by their confidence and seeds need only `threshold` on each side: a soft signature for sparse
     data, where a single learned graph misses links (the wish of 4.3 and 8.4).
 
-    >>> dag = DAG("ABCDE", [("A", "B"), ("A", "C"), ("B", "C"), ("B", "D"), ("C", "D")])
+    >>> dag = DAG(list("ABCDE"), [("A", "B"), ("A", "C"), ("B", "C"), ("B", "D"), ("C", "D")])
     >>> [s.nodes for s in find_semi_cliques(dag)]
     [('A', 'B', 'C', 'D')]
     """

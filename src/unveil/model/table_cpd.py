@@ -172,7 +172,11 @@ class TableCPD:
             if not all(isinstance(p, (int, float)) and not isinstance(p, bool) for p in row):
                 odd = next(p for p in row if not isinstance(p, (int, float)) or isinstance(p, bool))
                 raise ModelError(f"{where}, row {i + 1}: expected numbers, got {odd!r}")
-        return cls(variable, parents, np.array(rows, dtype=np.float64).reshape(shape))
+        try:
+            values = np.array(rows, dtype=np.float64)
+        except OverflowError:
+            raise ModelError(f"{where} holds a number too large to be a probability") from None
+        return cls(variable, parents, values.reshape(shape))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TableCPD):
@@ -211,7 +215,7 @@ def _checked(values: npt.ArrayLike, shape: tuple[int, ...], name: str, where: An
     """The probabilities, read-only, rescaled where they are off by rounding; or an error."""
     try:
         array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{name} needs numbers in an array of shape {shape}") from None
     if array.shape != shape:
         raise ModelError(f"{name} needs an array of shape {shape}, got {array.shape}")

@@ -71,7 +71,8 @@ class FamilyScores:
         self.names = tuple(v.name for v in self.statistics.variables)
         self.n_variables = len(self.names)
         self.sample = Sample(self.statistics.total_weight, self.n_variables)
-        self._cards = np.array([v.n_states for v in self.statistics.variables], dtype=np.float64)
+        self._sizes = [v.n_states for v in self.statistics.variables]
+        self._cards = np.array(self._sizes, dtype=np.float64)
         self._known: dict[Family, float] = {}
         self._rows: dict[Family, npt.NDArray[np.float64]] = {}
         self._most_known = max(1000, cache_bytes // 2 // 200)
@@ -132,14 +133,15 @@ class FamilyScores:
     # Computing ---------------------------------------------------------------------------------
 
     def _compute_toggles(self, child: int, parents: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        others = np.array(
-            [v for v in range(self.n_variables) if v != child and v not in parents], dtype=np.int64
-        )
-        fewer = [(child, tuple(p for p in parents if p != away)) for away in parents]
-        before, *dropped = self.many([(child, parents), *fewer])
+        outside = np.ones(self.n_variables, bool)
+        outside[[child, *parents]] = False
+        others = outside.nonzero()[0]
+        fewer = [(child, parents[:i] + parents[i + 1 :]) for i in range(len(parents))]
+        known = self.many([(child, parents), *fewer])
         row = np.full(self.n_variables, -np.inf)
-        row[list(parents)] = np.array(dropped) - before
-        row[others] = self._additions(child, parents, others) - before
+        if parents:
+            row[list(parents)] = known[1:] - known[0]
+        row[others] = self._additions(child, parents, others) - known[0]
         return row
 
     def _additions(
@@ -155,8 +157,8 @@ class FamilyScores:
         rows = statistics.rows
         family = np.array([*parents, child], dtype=np.int64)
         maps, index, sizes = self._bitmap_room(rows.bits)
-        n_configurations = math.prod(int(self._cards[p]) for p in parents)
-        dense = n_configurations * self._cards[child] * self._cards.max() <= DENSE_CELLS
+        n_configurations = math.prod([self._sizes[p] for p in parents])
+        dense = n_configurations * self._sizes[child] * max(self._sizes) <= DENSE_CELLS
         n_maps = family_bitmaps(rows, family, maps, index, sizes) if dense and len(maps) else -1
         base, n_u = np.zeros(0, np.int64), n_configurations
         if n_maps < 0:
@@ -196,28 +198,32 @@ class FamilyScores:
         statistics = self.statistics
         assert isinstance(statistics, MemoryStatistics)
         rows = statistics.rows
-        most = max(len(parents) for _, parents in families) + 1
-        members = np.full((len(families), most), -1, np.int64)
-        for i, (child, parents) in enumerate(families):
-            members[i, : len(parents) + 1] = (*parents, child)
-        cards = np.where(members >= 0, self._cards[members], 1.0)
-        cells = cards.prod(axis=1)
-        children = np.array([child for child, _ in families])
-        states = self._cards[children]
-        dense = np.flatnonzero(cells <= DENSE_CELLS)
-        chosen, scores = members[dense], np.empty(dense.size)
-        room = len(self._bitmap_room(rows.bits)[0])
+        # Often these are a handful of families; plain lists then cost less than array arithmetic.
+        most = max(len(parents) for _, parents in families)
+        members = np.array([(*ps, child, *[-1] * (most - len(ps))) for child, ps in families])
+        sizes = self._sizes
+        n_u = [math.prod([sizes[p] for p in parents]) for _, parents in families]
+        states = [sizes[child] for child, _ in families]
+        dense = [
+            i for i, (q, r) in enumerate(zip(n_u, states, strict=True)) if q * r <= DENSE_CELLS
+        ]
+        chosen, scores = members, out
+        if len(dense) < len(families):
+            chosen, scores = members[dense], np.empty(len(dense))
+        room = self._most_bitmaps(rows.bits)
 
         def work(start: int, stop: int) -> None:
             score_families(rows, chosen, term, room, start, stop, scores)
 
-        self._spread(work, dense.size, rows.codes.shape[1])
-        out[dense] = scores
-        for large in np.flatnonzero(cells > DENSE_CELLS).tolist():
-            child, parents = families[large]
-            out[large] = _sparse_data_term(rows, child, parents, float(cells[large]), term)
-        n_parents = (members >= 0).sum(axis=1) - 1.0
-        out -= self.score.penalty(cells / states, states, n_parents, self.sample)
+        self._spread(work, len(dense), rows.codes.shape[1])
+        if scores is not out:
+            out[dense] = scores
+            for i in set(range(len(families))).difference(dense):
+                cells = float(n_u[i] * states[i])
+                out[i] = _sparse_data_term(rows, *families[i], cells, term)
+        n_parents = np.array([float(len(parents)) for _, parents in families])
+        shape = np.array(n_u, np.float64), np.array(states, np.float64), n_parents
+        out -= self.score.penalty(*shape, self.sample)
 
     def _by_the_book(self, child: int, parents: tuple[int, ...]) -> float:
         """The score of a family from its full counts, for scores and engines without kernels."""
@@ -234,11 +240,14 @@ class FamilyScores:
         assert self.structure_prior is not None
         return self.structure_prior.family(self.names[child], [self.names[p] for p in parents])
 
-    def _bitmap_room(self, bits: npt.NDArray[Any]) -> tuple[Any, Any, Any]:
+    def _most_bitmaps(self, bits: npt.NDArray[Any]) -> int:
         words = bits.shape[1]
-        room = min(MOST_BITMAPS, BITMAP_BYTES // (8 * words)) if words else 0
+        return min(MOST_BITMAPS, BITMAP_BYTES // (8 * words)) if words else 0
+
+    def _bitmap_room(self, bits: npt.NDArray[Any]) -> tuple[Any, Any, Any]:
+        room = self._most_bitmaps(bits)
         return (
-            np.empty((room, words), np.uint64),
+            np.empty((room, bits.shape[1]), np.uint64),
             np.empty(room, np.int64),
             np.empty(room, np.int64),
         )

@@ -222,28 +222,25 @@ class _Inserts:
     """
 
     def __init__(self, climber: EquivalenceClimber, y: int) -> None:
-        pdag, adjacent = climber.pdag, climber.adjacent
-        inside = pdag[y].astype(bool)
-        neighbours = inside & pdag[:, y].astype(bool)
-        fixed = np.flatnonzero(inside & ~neighbours).tolist()
-        around = np.flatnonzero(neighbours).tolist()
-        possible = ~adjacent[y]
-        possible[y] = False
+        adjacent = climber.adjacent
+        inside = climber.pdag[y] > 0
+        neighbours = inside & (climber.pdag[:, y] > 0)
+        fixed = (inside & ~neighbours).nonzero()[0].tolist()
+        around = neighbours.nonzero()[0].tolist()
         room = climber.most - len(fixed) - 1
         self.sets = [clique for clique in _cliques(around, adjacent) if len(clique) <= room]
         self.blocked = np.zeros((len(self.sets), climber.n), np.uint8)
-        gains, xs, which = [np.zeros(0)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        gains = np.empty((len(self.sets), climber.n))
         for i, chosen in enumerate(self.sets):
             self.blocked[i, chosen] = 1
+            gains[i] = climber.scores.toggles(y, (*fixed, *chosen))
             left_out = [v for v in around if v not in chosen]
-            fits = possible & ~adjacent[:, left_out].any(axis=1) if left_out else possible
-            row = climber.scores.toggles(y, (*fixed, *chosen))
-            helpful = np.flatnonzero(fits & (row > TIE))
-            gains.append(row[helpful])
-            xs.append(helpful)
-            which.append(np.full(helpful.size, i))
-        self.gains, self.xs, self.which = (np.concatenate(a) for a in (gains, xs, which))
-        self._keep(np.argsort(-self.gains, kind="stable"))
+            if left_out:
+                gains[i, adjacent[left_out].any(axis=0)] = -np.inf
+        gains[:, adjacent[y]] = -np.inf
+        self.which, self.xs = (gains > TIE).nonzero()
+        self.gains = gains[self.which, self.xs]
+        self._keep((-self.gains).argsort(kind="stable"))
 
     def option(self, y: int, rank: int) -> tuple[float, int, int, list[int]]:
         """The gain, the new parent, the node and the clique of the option of that rank."""

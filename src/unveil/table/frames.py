@@ -85,7 +85,7 @@ def _columns(frame: Any, names: Sequence[str] | None) -> dict[str, Any]:
             "frame, a dict of columns, or a NumPy array"
         ) from None
     eager = wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped
-    return {str(name): _series(str(name), eager[name]) for name in eager.columns}
+    return {str(name): _series(str(name), eager.get_column(name)) for name in eager.columns}
 
 
 def _mapping_columns(frame: Mapping[Any, Any]) -> dict[str, Any]:

@@ -1,0 +1,111 @@
+"""`HiddenVariableDiscovery`: hidden variables as features."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from unveil.discover import DiscoveryReport, Settings, discover
+from unveil.estimators.door import Matrix, TableEstimator, seed_of
+
+__all__ = ["HiddenVariableDiscovery"]
+
+
+class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
+    """Finds hidden variables; `transform` gives the posterior of their states as features.
+
+    Parameters
+    ----------
+    max_hidden
+        At most so many hidden variables.
+    n_hidden_states
+        A fixed number of states instead of agglomeration.
+    adapt
+        `em`, `blanket` or `full`: how far the structure is adapted around a candidate.
+    ess
+        The equivalent sample size of the scores and the prior.
+    discretize, n_states
+        How to cut continuous columns, and into how many states; `None` refuses them.
+    evidence
+        Whether to collect evidence too (cross-validation, resampling); slower.
+    random_state
+        Repeats a fit exactly.
+
+    Attributes
+    ----------
+    network_, hidden_
+        The network found, and the names of its hidden variables (perhaps none).
+    report_
+        Everything `unveil.discover` says: evidence, meaning, every candidate.
+    discretizer_, n_features_in_, feature_names_in_
+        The cuts of continuous columns, the number of columns and, if they had any, their names.
+
+    >>> from unveil import datasets
+    >>> plans = datasets.table("college_plans")
+    >>> model = HiddenVariableDiscovery(ess=5.0, random_state=1).fit(plans)
+    >>> model.hidden_, model.transform(plans).shape[0]
+    (('H1',), 128)
+    """
+
+    def __init__(
+        self,
+        *,
+        max_hidden: int = 3,
+        n_hidden_states: int | None = None,
+        adapt: str = "blanket",
+        ess: float = 1.0,
+        discretize: str | None = None,
+        n_states: int = 3,
+        evidence: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.max_hidden = max_hidden
+        self.n_hidden_states = n_hidden_states
+        self.adapt = adapt
+        self.ess = ess
+        self.discretize = discretize
+        self.n_states = n_states
+        self.evidence = evidence
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Look for hidden variables; `y` is ignored."""
+        table = self._fit_table(X, sample_weight)
+        settings = Settings(
+            ess=self.ess,
+            adapt=self.adapt,  # type: ignore[arg-type]
+            max_hidden=self.max_hidden,
+            n_states=self.n_hidden_states,
+        )
+        self.report_: DiscoveryReport = discover(
+            table,
+            settings=settings,
+            evidence=self.evidence,
+            straw_men=self.evidence,
+            seed=seed_of(self.random_state),
+        )
+        self.network_ = self.report_.network
+        self.hidden_ = self.report_.hidden
+        return self
+
+    def transform(self, X: Any) -> Matrix:
+        """The posteriors of all hidden states side by side, shape (n_rows, n_features_out)."""
+        table = self._table(X)
+        if not self.hidden_:
+            return np.zeros((table.n_rows, 0))
+        found = self.network_.posterior(table, of=list(self.hidden_))
+        return np.concatenate([found[name] for name in self.hidden_], axis=1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """The names of the features that `transform` makes; `input_features` is ignored."""
+        check_is_fitted(self, "network_")
+        names = [
+            f"{name}_{label}"
+            for name in self.hidden_
+            for label in self.network_.variable(name).labels
+        ]
+        return np.array(names, dtype=object)

@@ -1,0 +1,107 @@
+"""`unveil fit` and `unveil cluster`, as a user would call them."""
+
+import math
+
+import numpy as np
+import pytest
+
+from unveil import Network, Table, datasets
+from unveil.cli.app import app, main
+from unveil.cli.cluster import _numbers, cluster
+from unveil.cli.fit import fit
+from unveil.errors import DataError
+
+for command in (fit, cluster):
+    if command.__name__ not in {c.name or c.callback.__name__ for c in app.registered_commands}:
+        app.command()(command)
+
+
+@pytest.fixture
+def asia_rows(tmp_path):
+    path = tmp_path / "asia.csv"
+    datasets.network("asia").sample(400, seed=1).write(path)
+    return path
+
+
+def test_complete_table_is_counted(asia_rows, tmp_path, capsys):
+    out = tmp_path / "fitted.json"
+    assert (
+        main(["fit", "--structure", "asia", str(asia_rows), "-o", str(out), "--maximum-likelihood"])
+        == 0
+    )
+    said = capsys.readouterr().out
+    assert "complete table, counted (maximum likelihood)" in said
+    table = Table.read(asia_rows)
+    fitted = Network.load(out)
+    assert f"log-likelihood: {fitted.log_likelihood(table):,.4f} nats" in said
+    assert fitted.cpd("smoke").values[0] == pytest.approx(
+        np.mean([x == "yes" for x in table.labels("smoke")])
+    )
+
+
+def test_gaps_and_hidden_variables_go_through_em(asia_rows, tmp_path, capsys):
+    holes = tmp_path / "holes.csv"
+    Table.read(asia_rows).without("either").knock_out(0.1, seed=2).write(holes)
+    out = tmp_path / "fitted.json"
+    words = [
+        "fit",
+        "--structure",
+        "asia",
+        str(holes),
+        "-o",
+        str(out),
+        "--starts",
+        "2",
+        "--seed",
+        "3",
+    ]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "7 of 8 variables" in said
+    assert "EM (posterior mean, equivalent sample size 1)" in said
+    assert "seed 3" in said
+    assert math.isfinite(Network.load(out).log_likelihood(Table.read(holes)))
+
+
+def test_a_table_without_the_variables_is_refused(tmp_path, capsys):
+    other = tmp_path / "other.csv"
+    other.write_text("a,b\n1,2\n2,1\n")
+    assert main(["fit", "--structure", "asia", str(other)]) == 1
+    assert "none of the structure's variables" in capsys.readouterr().err
+
+
+def test_cluster_prints_the_choice_and_writes_files(tmp_path, capsys):
+    generator = np.random.default_rng(1)
+    side = generator.random(600) < 0.6
+    flips = generator.random((5, 600)) < 0.1
+    columns = {f"q{i}": np.where(side ^ flip, "yes", "no") for i, flip in enumerate(flips)}
+    data, model, classes = tmp_path / "d.csv", tmp_path / "m.json", tmp_path / "c.csv"
+    Table.from_frame(columns).write(data)
+    words = ["cluster", str(data), "--classes", "1..3", "--starts", "4", "--seed", "1",
+             "-o", str(model), "--assignments", str(classes)]  # fmt: skip
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "2 classes chosen by bic (seed 1)" in said
+    assert "2 *" in said
+    assert "class 1 (" in said
+    assert "q0 = yes (" in said
+    assigned = Table.read(classes)
+    assert assigned.names == (*columns, "class", "P(class)")
+    agree = np.mean((np.array(assigned.labels("class")) == 1) == side)
+    assert agree > 0.95
+    assert Network.load(model).hidden == ("class",)
+
+
+def test_numbers_of_classes():
+    assert _numbers("4") == [4]
+    assert _numbers("2..4") == [2, 3, 4]
+    assert _numbers("1,3..5") == [1, 3, 4, 5]
+    for words in ("", "x", "0..2", "5..2"):
+        with pytest.raises(DataError, match=r"a range like 2\.\.10"):
+            _numbers(words)
+
+
+@pytest.mark.parametrize("command", ["fit", "cluster"])
+def test_commands_have_help(command, capsys):
+    assert main([command, "--help"]) == 0
+    assert "Usage" in capsys.readouterr().out

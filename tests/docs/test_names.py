@@ -1,0 +1,45 @@
+"""Nothing public goes unmentioned: names, scores, searches, methods, formats, errors."""
+
+import re
+
+import pytest
+
+import unveil
+from unveil import errors
+from unveil.formats import FORMATS
+from unveil.infer.approximate import METHODS
+from unveil.score import SCORES
+from unveil.search import SEARCHES
+
+from .pages import ROOT
+
+GUIDES = "\n".join(
+    page.read_text(encoding="utf-8")
+    for page in sorted((ROOT / "docs").glob("*.md"))
+    if page.name != "cli.md"
+)
+
+
+def mentioned(name):
+    """Whether a guide has the name in code: between backticks or in a block."""
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", GUIDES) is not None
+
+
+@pytest.mark.parametrize("name", unveil.__all__)
+def test_every_public_name_is_mentioned(name):
+    assert mentioned(name)
+
+
+@pytest.mark.parametrize("room", ["score", "search", "evaluate", "infer", "em", "report"])
+def test_every_name_of_a_room_is_mentioned(room):
+    module = __import__(f"unveil.{room}", fromlist=["__all__"])
+    assert [name for name in module.__all__ if not mentioned(name)] == []
+
+
+@pytest.mark.parametrize("name", [*SCORES, *SEARCHES, *METHODS, *FORMATS, *errors.__all__])
+def test_every_choice_is_mentioned(name):
+    assert mentioned(name)
+
+
+def test_a_missing_name_would_be_noticed():
+    assert not mentioned("no_such_name_anywhere")

@@ -1,0 +1,164 @@
+"""The scikit-learn faces: scikit-learn's own checks, and what is ours."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from unveil import Table, datasets
+from unveil.em.mixture import latent_classes
+from unveil.errors import DataError
+from unveil.estimators import BayesianNetwork, LatentClassModel
+
+# The checks feed continuous numbers, so the estimators are told to cut them. equal_width, because
+# the cuts of the other methods do not heed weights, which check_sample_weight_equivalence needs.
+CHECKED = [
+    LatentClassModel(discretize="equal_width", n_starts=2, max_iterations=200),
+    BayesianNetwork(discretize="equal_width", target="x1"),
+]
+EXCLUDED = {
+    "check_sample_weight_equivalence_on_dense_data": "subtracts predictions, which are labels here",
+}
+
+
+@parametrize_with_checks(
+    CHECKED, expected_failed_checks=lambda e: EXCLUDED if isinstance(e, BayesianNetwork) else {}
+)
+@pytest.mark.filterwarnings("default")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def answers() -> Table:
+    generator = np.random.default_rng(0)
+    side = generator.random(500) < 0.6
+    columns = {
+        f"q{i}": np.where(side ^ (generator.random(500) < 0.1), "yes", "no") for i in range(4)
+    }
+    return Table.from_frame(columns)
+
+
+def test_settings_are_kept_and_cloned():
+    settings = {"n_classes": (2, 3), "criterion": "aic", "ess": None, "random_state": 4}
+    model = LatentClassModel(**settings)
+    assert {k: model.get_params()[k] for k in settings} == settings
+    assert clone(model).get_params() == model.get_params()
+    assert model.set_params(n_starts=3).n_starts == 3
+
+
+def test_every_kind_of_table_gives_the_same_fit(answers):
+    columns = answers.to_dict()
+    kinds = [answers, columns, pd.DataFrame(columns), pl.DataFrame(columns)]
+    scores = []
+    for X in kinds:
+        model = LatentClassModel(n_classes=2, n_starts=2, random_state=1).fit(X)
+        assert model.feature_names_in_.tolist() == list(columns)
+        assert model.n_features_in_ == 4
+        scores.append(model.score(X))
+    array = np.array([columns[name] for name in columns], dtype=object).T
+    model = LatentClassModel(n_classes=2, n_starts=2, random_state=1).fit(array)
+    assert not hasattr(model, "feature_names_in_")
+    assert [*scores, model.score(array)] == pytest.approx([scores[0]] * 5)
+
+
+def test_classes_as_features(answers):
+    model = LatentClassModel(n_classes=range(1, 4), n_starts=3, random_state=1).fit(answers)
+    assert model.n_classes_ == 2
+    proba = model.predict_proba(answers)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.transform(answers), proba)
+    np.testing.assert_array_equal(model.predict(answers), model.classes_[proba.argmax(axis=1)])
+    assert model.get_feature_names_out().tolist() == ["class_1", "class_2"]
+    frame = answers.to_pandas()
+    out = model.set_output(transform="pandas").transform(frame)
+    assert list(out.columns) == ["class_1", "class_2"]
+
+
+def test_a_column_called_class_is_no_trouble():
+    X = {"class": ["a", "b"] * 10, "other": ["c", "d"] * 10}
+    model = LatentClassModel(n_starts=1, random_state=1).fit(X)
+    assert model.get_feature_names_out().tolist() == ["class__1", "class__2"]
+
+
+def test_likelihoods_are_those_of_the_network(answers):
+    model = LatentClassModel(n_classes=2, ess=None, n_starts=2, random_state=1).fit(answers)
+    rows = model.score_samples(answers)
+    assert rows.sum() == pytest.approx(latent_classes(answers, 2, seed=1).best.log_likelihood)
+    assert model.score(answers) == pytest.approx(rows.mean())
+    weights = np.arange(len(rows), dtype=float)
+    assert model.score(answers, sample_weight=weights) == pytest.approx(
+        np.average(rows, weights=weights)
+    )
+
+
+def test_in_a_pipeline(answers):
+    frame = answers.to_pandas()
+    y = (frame["q0"] == "yes").to_numpy()
+    X = frame.drop(columns="q0")
+    line = make_pipeline(
+        LatentClassModel(n_starts=2, random_state=1), DecisionTreeClassifier(max_depth=1)
+    )
+    assert line.fit(X, y).score(X, y) > 0.8
+
+
+def test_new_rows_with_gaps_and_new_labels(answers):
+    model = LatentClassModel(n_starts=2, random_state=1).fit(answers)
+    some = model.predict_proba(
+        {"q0": ["yes", None], "q1": [None, None], "q2": ["yes", None], "q3": [None] * 2}
+    )
+    assert some[1] == pytest.approx(model.result_.best.shares)
+    with pytest.raises(DataError, match="perhaps"):
+        model.predict({name: ["perhaps"] for name in answers.names})
+
+
+def test_continuous_columns_are_refused_unless_cut():
+    X = np.random.default_rng(1).normal(size=(60, 2))
+    with pytest.raises(DataError, match=r"2 columns are continuous, the first is 'x1'"):
+        LatentClassModel().fit(X)
+    model = LatentClassModel(discretize="equal_frequency", n_starts=1, random_state=1).fit(X)
+    assert set(model.discretizer_.cuts) == {"x1", "x2"}
+    # A few rows alone would look like labels; they are read as the numbers they are.
+    assert model.predict(X[:2]).tolist() == model.predict(X)[:2].tolist()
+
+
+def test_network_from_complete_and_incomplete_rows():
+    asia = datasets.network("asia")
+    rows = asia.sample(1500, seed=1)
+    whole = BayesianNetwork(random_state=1).fit(rows)
+    holes = BayesianNetwork(random_state=1).fit(rows.knock_out(0.05, seed=2))
+    test = asia.sample(2000, seed=3)
+    best = asia.log_likelihood(test) / 2000
+    for model in (whole, holes):
+        assert best - 0.05 < model.score(test) <= best + 0.01
+        assert model.dag_.n_arcs >= 5
+    assert BayesianNetwork(max_parents=1).fit(rows).dag_.n_arcs <= 7
+
+
+def test_prediction_of_a_target():
+    asia = datasets.network("asia")
+    rows = asia.sample(1000, seed=1)
+    model = BayesianNetwork(target="either", random_state=1).fit(rows)
+    predicted = model.predict(rows)
+    assert (predicted == np.array(rows.labels("either"))).mean() > 0.95
+    np.testing.assert_array_equal(model.predict(rows.without("either")), predicted)
+    frame = rows.to_pandas()
+    np.testing.assert_array_equal(model.predict(frame.drop(columns="either")), predicted)
+    proba = model.predict_proba(rows, target="smoke")
+    assert proba.shape == (1000, 2)
+    with pytest.raises(DataError, match="say which column to predict"):
+        BayesianNetwork().fit(rows).predict(rows)
+
+
+def test_samples_come_without_the_hidden_class(answers):
+    model = LatentClassModel(n_starts=2, random_state=1).fit(answers)
+    drawn = model.sample(50, random_state=1)
+    assert drawn.names == answers.names
+    assert drawn == model.sample(50, random_state=1)
+    with pytest.raises(NotFittedError):
+        LatentClassModel().sample()
