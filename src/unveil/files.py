@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -29,6 +30,9 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[A
     'hello'
     """
     target = Path(path)
+    if not target.parent.is_dir():
+        # Said here, or the complaint would be about the temporary file.
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(target.parent))
     number, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     try:
         text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}

@@ -146,6 +146,15 @@ def test_columns_coded_in_another_order_mean_the_same():
     assert mine.log_likelihood == pytest.approx(other.log_likelihood, rel=1e-12)
 
 
+def test_vanishing_counts_are_still_normalised():
+    """A state that EM drives out has counts below the smallest normal number on its way."""
+    network = naive_bayes(2, 1)
+    flat = FlatTables(network)
+    tables = flat.normalised(np.array([1.0, 4e-309, 0.7, 0.3, 1e-309, 3e-309]))
+    np.testing.assert_allclose(tables[4:], [0.25, 0.75], rtol=1e-9)
+    np.testing.assert_allclose(flat.normalised(np.zeros(6)), 0.5)
+
+
 @pytest.mark.parametrize("kind", [Expectation, HardExpectation])
 def test_nothing_to_learn_from(kind):
     network = naive_bayes(2, 2)

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from unveil import DAG, Table, Variable, datasets
 from unveil.errors import DataError
@@ -76,7 +78,10 @@ def test_odds_as_a_person_would_say_them(odds, words):
     assert odds_in_words(-math.log(odds)) == words
 
 
-@pytest.mark.parametrize("nats", np.linspace(0.01, 2000, 400))
+@given(st.floats(0.01, 1e5))
+@settings(max_examples=300, deadline=None)
+@example(11.99 * math.log(10))
+@example(1303.2616290726817)
 def test_odds_in_words_are_right_to_two_digits(nats):
     words = odds_in_words(nats).replace(",", "")
     digits, _, exponent = words.partition("e+")

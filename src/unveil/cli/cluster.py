@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unveil.cli.learn import prepared
 from unveil.cli.live import live_progress
-from unveil.cli.options import (
-    Continuous,
-    Delimiter,
-    Discrete,
-    Encoding,
-    Header,
-    Missing,
-    Seed,
-    TableFile,
-    Text,
-    Weights,
-    reading,
-)
+from unveil.cli.options import Seed, TableFile, reads_table
 from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
 
@@ -32,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["cluster"]
 
 
+@reads_table
 def cluster(
     data: TableFile,
     classes: Annotated[
@@ -68,22 +57,15 @@ def cluster(
         float | None, typer.Option(help="Stop after so many seconds with the best so far.")
     ] = None,
     seed: Seed = None,
-    delimiter: Delimiter = None,
-    missing: Missing = None,
-    weights: Weights = None,
-    encoding: Encoding = None,
-    header: Header = True,
-    discrete: Discrete = None,
-    continuous: Continuous = None,
-    text: Text = None,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Sort the rows into latent classes and choose how many there are."""
     from unveil.em.mixture import latent_classes
     from unveil.model import EquivalentSampleSize
     from unveil.table import Table
 
-    options = reading(delimiter, missing, weights, encoding, header, discrete, continuous, text)
-    table = prepared(Table.read(data, **options), drop, discretize, states)
+    table = prepared(Table.read(data, **reading), drop, discretize, states)
     with live_progress("nats") as listener:
         found = latent_classes(
             table, _numbers(classes), criterion, starts,  # type: ignore[arg-type]

@@ -26,4 +26,4 @@ def demo(
     data = output / "college_plans.csv"
     write_table(datasets.table("college_plans"), data)
     say(f"$ unveil discover {data} --weights weight --ess 5 --seed 1 -o {output}")
-    discover(data, output, weights="weight", ess=5.0, seed=1, resume=False)
+    discover(data=data, output=output, weights="weight", ess=5.0, seed=1, resume=False)

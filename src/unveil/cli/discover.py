@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unveil.cli.learn import prepared
 from unveil.cli.live import live_progress
-from unveil.cli.options import (
-    Continuous,
-    Delimiter,
-    Discrete,
-    Encoding,
-    Header,
-    Missing,
-    Seed,
-    TableFile,
-    Text,
-    Weights,
-    reading,
-)
+from unveil.cli.options import Seed, TableFile, reads_table
 from unveil.cli.screen import note, say
 
 if TYPE_CHECKING:
@@ -34,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["discover"]
 
 
+@reads_table
 def discover(
     data: TableFile,
     output: Annotated[
@@ -69,14 +58,8 @@ def discover(
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
     seed: Seed = None,
-    delimiter: Delimiter = None,
-    missing: Missing = None,
-    weights: Weights = None,
-    encoding: Encoding = None,
-    header: Header = True,
-    discrete: Discrete = None,
-    continuous: Continuous = None,
-    text: Text = None,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Find hidden variables in a table; Ctrl-C keeps the best so far."""
     from unveil.discover import Settings
@@ -86,8 +69,7 @@ def discover(
 
     if adapt not in ("em", "blanket", "full"):
         raise DataError(f"--adapt is em, blanket or full, not {adapt!r}")
-    options = reading(delimiter, missing, weights, encoding, header, discrete, continuous, text)
-    table = prepared(Table.read(data, **options), drop, discretize, bins)
+    table = prepared(Table.read(data, **reading), drop, discretize, bins)
     settings = Settings(
         ess=ess, adapt=adapt, max_hidden=max_hidden, n_states=states,  # type: ignore[arg-type]
         max_parents=max_parents, soft=soft,

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unveil.cli.live import live_progress
 from unveil.cli.models import network_from
-from unveil.cli.options import (
-    Continuous,
-    Delimiter,
-    Discrete,
-    Encoding,
-    Header,
-    Missing,
-    Seed,
-    TableFile,
-    Text,
-    Weights,
-    reading,
-)
+from unveil.cli.options import Seed, TableFile, reads_table
 from unveil.cli.screen import note, say, show_table
 
 if TYPE_CHECKING:
@@ -32,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 
+@reads_table
 def fit(
     data: TableFile,
     structure: Annotated[
@@ -54,14 +43,8 @@ def fit(
         float | None, typer.Option(help="Stop after so many seconds with the best so far.")
     ] = None,
     seed: Seed = None,
-    delimiter: Delimiter = None,
-    missing: Missing = None,
-    weights: Weights = None,
-    encoding: Encoding = None,
-    header: Header = True,
-    discrete: Discrete = None,
-    continuous: Continuous = None,
-    text: Text = None,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Learn the parameters of a known structure.
 
@@ -73,9 +56,8 @@ def fit(
     from unveil.model import EquivalentSampleSize, Network
     from unveil.table import Table
 
-    options = reading(delimiter, missing, weights, encoding, header, discrete, continuous, text)
     model = network_from(structure)
-    table = _known_columns(Table.read(data, **options), model)
+    table = _known_columns(Table.read(data, **reading), model)
     prior = None if maximum_likelihood else EquivalentSampleSize(ess)
     say(f"{data}: {table.n_rows:,} rows, {table.n_columns} of {len(model.names)} variables")
     if table.n_columns == len(model.names) and table.is_complete:

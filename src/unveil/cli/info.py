@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from unveil.cli.models import is_network, network_from
-from unveil.cli.options import (
-    Continuous,
-    Delimiter,
-    Discrete,
-    Encoding,
-    Header,
-    Missing,
-    Text,
-    Weights,
-    reading,
-)
+from unveil.cli.options import reads_table
 from unveil.cli.screen import say, show_table
 from unveil.table import ColumnDescription, Table, describe
 from unveil.table.variable import label_text
@@ -25,24 +15,18 @@ from unveil.table.variable import label_text
 __all__ = ["info"]
 
 
+@reads_table
 def info(
     file: Annotated[str, typer.Argument(help="A table or a network; a bundled network by name.")],
-    delimiter: Delimiter = None,
-    missing: Missing = None,
-    weights: Weights = None,
-    encoding: Encoding = None,
-    header: Header = True,
-    discrete: Discrete = None,
-    continuous: Continuous = None,
-    text: Text = None,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Describe a table or a network: kinds, states, missing cells, and what looks odd."""
     if is_network(file):
         network = network_from(file)
         say(network.describe())
         return
-    options = reading(delimiter, missing, weights, encoding, header, discrete, continuous, text)
-    _show(file, Table.read(file, **options))
+    _show(file, Table.read(file, **reading))
 
 
 def _show(file: str, table: Table) -> None:

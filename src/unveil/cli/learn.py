@@ -9,19 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unveil.cli.live import live_progress
-from unveil.cli.options import (
-    Continuous,
-    Delimiter,
-    Discrete,
-    Encoding,
-    Header,
-    Missing,
-    Seed,
-    TableFile,
-    Text,
-    Weights,
-    reading,
-)
+from unveil.cli.options import Seed, TableFile, reads_table
 from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
 
@@ -35,6 +23,7 @@ __all__ = ["learn", "prepared"]
 Arc = Annotated[list[str] | None, typer.Option(help="An arc as 'A -> B'; repeatable.")]
 
 
+@reads_table
 def learn(
     data: TableFile,
     output: Annotated[
@@ -82,22 +71,15 @@ def learn(
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
     seed: Seed = None,
-    delimiter: Delimiter = None,
-    missing: Missing = None,
-    weights: Weights = None,
-    encoding: Encoding = None,
-    header: Header = True,
-    discrete: Discrete = None,
-    continuous: Continuous = None,
-    text: Text = None,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Learn the structure and parameters of a Bayesian network; empty cells are fine."""
     from unveil.evaluate import arc_worth
     from unveil.search import learn as learn_network
     from unveil.table import Table
 
-    options = reading(delimiter, missing, weights, encoding, header, discrete, continuous, text)
-    table = prepared(Table.read(data, **options), drop, discretize, states)
+    table = prepared(Table.read(data, **reading), drop, discretize, states)
     settings: dict[str, Any] = {
         "score": _score(score, ess),
         "search": search,

@@ -1,69 +1,80 @@
-"""Options that several commands share: how to read a table."""
+"""Options that several commands share; above all, how to read a table."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from unveil.errors import DataError
 
-__all__ = [
-    "Continuous",
-    "Delimiter",
-    "Discrete",
-    "Encoding",
-    "Header",
-    "Missing",
-    "Seed",
-    "TableFile",
-    "Text",
-    "Weights",
-    "reading",
-]
+__all__ = ["Seed", "TableFile", "reads_table"]
 
 TableFile = Annotated[
     Path, typer.Argument(help="A table: CSV, TSV, Parquet, Feather or ARFF; .gz is fine.")
 ]
-Delimiter = Annotated[
-    str | None, typer.Option(help="What separates the cells; found by itself if not given.")
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option(help="A text that marks a missing cell, instead of the usual ones; repeatable."),
-]
-Weights = Annotated[
-    str | None, typer.Option(help="The column that says how often each row counts.")
-]
-Encoding = Annotated[
-    str | None, typer.Option(help="How the file's letters are written, for example latin-1.")
-]
-Header = Annotated[bool, typer.Option(help="Whether the first line holds the names.")]
-Discrete = Annotated[
-    list[str] | None, typer.Option(help="A column to read as discrete; repeatable.")
-]
-Continuous = Annotated[
-    list[str] | None, typer.Option(help="A column to read as continuous; repeatable.")
-]
-Text = Annotated[
-    list[str] | None,
-    typer.Option(help="A column to read as labels, exactly as written; repeatable."),
-]
 Seed = Annotated[int | None, typer.Option(help="Repeat a run exactly; fresh randomness if absent.")]
 
 
-def reading(
-    delimiter: str | None = None,
-    missing: list[str] | None = None,
-    weights: str | None = None,
-    encoding: str | None = None,
-    header: bool = True,
-    discrete: list[str] | None = None,
-    continuous: list[str] | None = None,
-    text: list[str] | None = None,
+def reads_table(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of reading a table.
+
+    The command takes a last argument `reading`: the keyword arguments of `read_table` that the
+    options stand for.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    signature = inspect.signature(command)
+    extra = inspect.signature(_reading)
+    own = [p.replace(annotation=hints[p.name]) for p in signature.parameters.values()]
+    own = [p.replace(kind=p.KEYWORD_ONLY) for p in own if p.name != "reading"]
+    reading_hints = get_type_hints(_reading, include_extras=True)
+    added = [
+        p.replace(annotation=reading_hints[p.name], kind=p.KEYWORD_ONLY)
+        for p in extra.parameters.values()
+    ]
+
+    @wraps(command)
+    def wrapped(**given: Any) -> None:
+        options = {p.name: given.pop(p.name) for p in added if p.name in given}
+        command(**given, reading=_reading(**options))
+
+    both = [*own, *added]
+    wrapped.__signature__ = inspect.Signature(both)  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {p.name: p.annotation for p in both}
+    return wrapped
+
+
+def _reading(
+    delimiter: Annotated[
+        str | None, typer.Option(help="What separates the cells; found by itself if not given.")
+    ] = None,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(help="A text that marks an empty cell, instead of the usual; repeatable."),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="The column that says how often each row counts.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="How the file's letters are written, for example latin-1.")
+    ] = None,
+    header: Annotated[bool, typer.Option(help="Whether the first line holds the names.")] = True,
+    discrete: Annotated[
+        list[str] | None, typer.Option(help="A column to read as discrete; repeatable.")
+    ] = None,
+    continuous: Annotated[
+        list[str] | None, typer.Option(help="A column to read as continuous; repeatable.")
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to read as labels, exactly as written; repeatable."),
+    ] = None,
 ) -> dict[str, Any]:
-    """The keyword arguments of `read_table` that the command line's options stand for."""
+    """The keyword arguments of `read_table` that the options stand for."""
     kinds: dict[str, str] = {}
     for kind, names in (("discrete", discrete), ("continuous", continuous), ("text", text)):
         for name in names or ():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from unveil.cli.models import network_from
-from unveil.cli.options import Delimiter, Encoding, Missing, Seed, TableFile, Weights, reading
+from unveil.cli.options import Seed, TableFile, reads_table
 from unveil.cli.screen import say
 from unveil.errors import DataError
 
@@ -18,6 +18,7 @@ Model = Annotated[str, typer.Argument(help="A network file, or the name of a bun
 Output = Annotated[Path, typer.Option("--output", "-o", help="Where to write the table.")]
 
 
+@reads_table
 def predict(
     model: Model,
     data: TableFile,
@@ -26,10 +27,8 @@ def predict(
         list[str] | None,
         typer.Option("--of", help="A variable to predict; all hidden ones if absent; repeatable."),
     ] = None,
-    delimiter: Delimiter = None,
-    missing: Missing = None,
-    weights: Weights = None,
-    encoding: Encoding = None,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Write the table with the posterior of some variables beside every row.
 
@@ -40,7 +39,7 @@ def predict(
     from unveil.table import Table, Variable, write_table
 
     network = network_from(model)
-    table = Table.read(data, **reading(delimiter, missing, weights, encoding))
+    table = Table.read(data, **reading)
     targets = of or [n for n in network.names if n not in table or network.variable(n).hidden]
     if not targets:
         raise DataError("say which variable to predict: --of NAME (all of them have a column)")
@@ -56,6 +55,7 @@ def predict(
     say(f"{output}: {table.n_rows:,} rows with posteriors of {', '.join(targets)}")
 
 
+@reads_table
 def impute(
     model: Model,
     data: TableFile,
@@ -64,17 +64,15 @@ def impute(
         bool, typer.Option(help="Draw from the posterior instead of the most probable filling.")
     ] = False,
     seed: Seed = None,
-    delimiter: Delimiter = None,
-    missing: Missing = None,
-    weights: Weights = None,
-    encoding: Encoding = None,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Write the table with its empty cells filled in."""
     from unveil.infer import draw_missing
     from unveil.table import Table, write_table
 
     network = network_from(model)
-    table = Table.read(data, **reading(delimiter, missing, weights, encoding))
+    table = Table.read(data, **reading)
     inside = [n for n in table.names if n in network.names]
     known = table.select(inside)
     filled = draw_missing(network, known, seed) if draw else network.most_probable(known).table

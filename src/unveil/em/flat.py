@@ -75,9 +75,9 @@ class FlatTables:
         """Every row divided by its sum; rows without any count become uniform."""
         sums = np.add.reduceat(counts, self._row_first)
         seen = sums > 0
-        scale = np.repeat(1.0 / np.where(seen, sums, 1.0), self._row_length)
-        empty = np.repeat(~seen, self._row_length)
-        return np.where(empty, self._uniform, counts * scale)
+        # Not times 1 / sum: that is infinite for the vanishing counts of a state EM drives out.
+        shares = counts / np.repeat(np.where(seen, sums, 1.0), self._row_length)
+        return np.where(np.repeat(seen, self._row_length), shares, self._uniform)
 
     @cached_property
     def _uniform(self) -> Vector:

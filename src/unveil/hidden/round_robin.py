@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import agglomerate_states
+from unveil.hidden.cardinality import choose_cardinality
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
@@ -22,12 +23,15 @@ def agglomerate_several(
     equivalent_sample_size: float = 5.0,
     max_rounds: int = 20,
     cap: int = 400,
+    refine: bool = True,
 ) -> Table:
     """The table with a column for every hidden variable, its states found by agglomeration.
 
     All start with a single state, so that each is first shaped by what is observed around it;
     then each in turn is agglomerated given the present states of the others, until no
-    assignment changes or `max_rounds` rounds have passed.
+    assignment changes or `max_rounds` rounds have passed. With `refine`, the number of states is
+    chosen by a short EM (`choose_cardinality`); without, by the score of the completed data, as in
+    the thesis, which over-splits a variable whose few children have few joint assignments.
     """
     completed = table
     for name in names:
@@ -37,14 +41,24 @@ def agglomerate_several(
     for _ in range(max_rounds):
         changed = False
         for name in names:
-            tree = agglomerate_states(completed, dag, name, equivalent_sample_size, cap)
-            codes = tree.states(tree.best)
+            codes = _codes(completed, dag, name, equivalent_sample_size, cap, refine)
             changed |= not _same_partition(codes, completed.column(name))
-            variable = Variable(name, range(tree.best), hidden=True)
+            variable = Variable(name, range(int(codes.max()) + 1), hidden=True)
             completed = completed.with_column(variable, codes)
         if not changed:
             break
     return completed
+
+
+def _codes(
+    completed: Table, dag: DAG, name: str, size: float, cap: int, refine: bool
+) -> npt.NDArray[np.int64]:
+    """The state of every row, given the present states of the other hidden variables."""
+    if refine:
+        rows = completed.without(name)
+        return choose_cardinality(rows, dag, name, size, cap=cap).codes
+    tree = agglomerate_states(completed, dag, name, size, cap)
+    return tree.states(tree.best)
 
 
 def _same_partition(a: npt.ArrayLike, b: npt.ArrayLike) -> bool:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from unveil.errors import ModelError
 from unveil.graph.dag import DAG
-from unveil.kernels.classes import complete, extend, semi_directed_path
+from unveil.kernels.classes import complete, extend
 from unveil.progress import Listener, Step, Ticker
 from unveil.score.families import FamilyScores
 from unveil.search.graph_state import dag_from, parents_matrix
@@ -94,7 +94,9 @@ class EquivalenceClimber:
         families = [(y, tuple(np.flatnonzero(row).tolist())) for y, row in enumerate(parents)]
         self.score = float(self.scores.many(families).sum())
         # What can be inserted into or deleted from each node, kept until the graph changes nearby.
+        # The best gain of an insert, valid or not, is in `_bounds`, NaN where it is to be found anew.
         self._inserts_into: dict[int, _Inserts] = {}
+        self._bounds = np.full(self.n, np.nan)
         self._best_delete: dict[int, tuple[float, int, list[int]]] = {}
 
     def climb(self) -> None:
@@ -119,23 +121,24 @@ class EquivalenceClimber:
             step[y, x] = 1
             if not self._settle(step, gain, x, y, "add"):
                 self._inserts_into[y].forbid(x, chosen)
+                self._bounds[y] = self._inserts_into[y].gain(0)
 
     def _best_insert(self) -> tuple[float, int, int, list[int]] | None:
         """The valid insert with the largest gain: the gain, x, y and the clique S."""
-        for y in range(self.n):
-            if y not in self._inserts_into:
-                self._inserts_into[y] = _Inserts(self, y)
-        rows = [self._inserts_into[y] for y in range(self.n)]
-        first = np.cumsum([0, *(row.gains.size for row in rows)])
-        first_set = np.cumsum([0, *(len(row.sets) for row in rows)])
-        y, i = _first_valid(
-            self.pdag, first, first_set,
-            np.concatenate([row.gains for row in rows]),
-            np.concatenate([row.xs for row in rows]),
-            np.concatenate([row.which for row in rows]),
-            np.concatenate([row.blocked for row in rows]),
-        )  # fmt: skip
-        return None if y < 0 else rows[y].option(y, i - int(first[y]))
+        for y in np.flatnonzero(np.isnan(self._bounds)).tolist():
+            self._inserts_into[y] = _Inserts(self, y)
+            self._bounds[y] = self._inserts_into[y].gain(0)
+        bounds = self._bounds.copy()
+        valid: dict[int, int] = {}
+        while True:
+            y = int(bounds.argmax())
+            if bounds[y] <= TIE:
+                return None
+            row = self._inserts_into[y]
+            if y in valid:
+                return row.option(y, valid[y])
+            valid[y] = _first_valid(self.pdag, y, row.xs, row.which, row.blocked)
+            bounds[y] = row.gain(valid[y])
 
     # Backward ----------------------------------------------------------------------------------
 
@@ -194,7 +197,7 @@ class EquivalenceClimber:
         self.parents, self.pdag = parents, complete(parents)
         self.adjacent = (self.pdag | self.pdag.T).astype(bool)
         for v in self._touched(old, x, y):
-            self._inserts_into.pop(v, None)
+            self._bounds[v] = np.nan
             self._best_delete.pop(v, None)
         self.score += gain
         self.n_moves += 1
@@ -242,6 +245,10 @@ class _Inserts:
         self.gains = gains[self.which, self.xs]
         self._keep((-self.gains).argsort(kind="stable"))
 
+    def gain(self, rank: int) -> float:
+        """The gain of the option of that rank; minus infinity if there are fewer."""
+        return float(self.gains[rank]) if rank < self.gains.size else -np.inf
+
     def option(self, y: int, rank: int) -> tuple[float, int, int, list[int]]:
         """The gain, the new parent, the node and the clique of the option of that rank."""
         return float(self.gains[rank]), int(self.xs[rank]), y, self.sets[self.which[rank]]
@@ -256,27 +263,32 @@ class _Inserts:
 
 
 @numba.njit(cache=True, nogil=True)
-def _first_valid(
-    pdag: Any, first: Any, first_set: Any, gains: Any, xs: Any, which: Any, blocked: Any
-) -> tuple[int, int]:
-    """The node and the place of the valid insert with the largest gain, or -1 and -1.
+def _first_valid(pdag: Any, y: int, xs: Any, which: Any, blocked: Any) -> int:
+    """The rank of the first valid insert into y; the number of options if there is none.
 
-    The options of node y lie from `first[y]` on, best first, and its cliques from `first_set[y]`.
-    An insert is valid when every semi-directed path from y to x meets the clique (Theorem 15).
+    An insert is valid when every semi-directed path from y to x meets the clique (Theorem 15): x is
+    not among the nodes that y reaches past the clique. These are found once per clique.
     """
     n = pdag.shape[0]
-    at = first[:-1].copy()
-    while True:
-        best, y = TIE, -1
-        for v in range(n):
-            if at[v] < first[v + 1] and gains[at[v]] > best:
-                best, y = gains[at[v]], v
-        if y < 0:
-            return -1, -1
-        i = at[y]
-        if not semi_directed_path(pdag, y, xs[i], blocked[first_set[y] + which[i]]):
-            return y, i
-        at[y] += 1
+    reached = blocked.copy()
+    stack = np.empty(n, np.int64)
+    for i in range(xs.size):
+        seen = reached[which[i]]
+        if not seen[y]:
+            seen[y] = 1
+            stack[0] = y
+            size = 1
+            while size > 0:
+                size -= 1
+                v = stack[size]
+                for w in range(n):
+                    if pdag[w, v] and not seen[w]:
+                        seen[w] = 1
+                        stack[size] = w
+                        size += 1
+        if not seen[xs[i]]:
+            return i
+    return xs.size
 
 
 def _cliques(nodes: list[int], adjacent: npt.NDArray[np.bool_]) -> Iterator[list[int]]:
