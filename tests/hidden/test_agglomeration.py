@@ -145,13 +145,13 @@ def test_several_hidden_variables_take_turns(random_seed):
         [("G", "H"), *[("G", c) for c in "abcd"], *[("H", c) for c in "wxyz"]],
     )
     generator = np.random.default_rng(random_seed)
-    g = generator.integers(3, size=4000)
-    h = np.where(generator.random(4000) < 0.8, g % 2, generator.integers(2, size=4000))
+    g = generator.integers(3, size=1500)
+    h = np.where(generator.random(1500) < 0.8, g % 2, generator.integers(2, size=1500))
     columns = {}
     for name in "abcdwxyz":
         source, k = (g, 3) if name in "abcd" else (h, 2)
-        noise = generator.integers(k, size=4000)
-        columns[name] = np.where(generator.random(4000) < 0.85, source, noise)
+        noise = generator.integers(k, size=1500)
+        columns[name] = np.where(generator.random(1500) < 0.85, source, noise)
     variables = [Variable(n, range(3 if n in "abcd" else 2)) for n in columns]
     table = Table(variables, list(columns.values()))
     completed = agglomerate_several(table, dag, ["G", "H"])

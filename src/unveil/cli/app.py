@@ -75,14 +75,15 @@ for command in COMMANDS:
 def main(arguments: list[str] | None = None) -> int:
     """Run the program; returns its exit code."""
     words = sys.argv[1:] if arguments is None else arguments
+    plain = [word for word in words if word != "--debug"]  # wherever it stands
     with warnings.catch_warnings():
         warnings.simplefilter("always", UnveilWarning)
         warnings.showwarning = _show_warning  # type: ignore[assignment]
         try:
-            answer = app(words, standalone_mode=False)
+            answer = app(plain, prog_name="unveil", standalone_mode=False)
             code = answer if isinstance(answer, int) else 0
         except Exception as error:
-            if "--debug" in words:
+            if plain != words and not hasattr(error, "format_message"):
                 raise
             code = _explain(error)
         except KeyboardInterrupt:

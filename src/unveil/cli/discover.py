@@ -83,7 +83,10 @@ def discover(
             baseline=baseline, seed=seed, progress=logging, time_limit=time_limit, n_jobs=jobs,
         )  # fmt: skip
     _write(report, data.name, output)
-    state.save(report)
+    if report.discovery.rounds or start is not None:
+        # Stopped before the first round, the network without hidden variables may be cut short;
+        # to compare with it later would flatter what is hidden.
+        state.save(report)
     say(report.summary)
     if report.discovery.stopped != "converged":
         note(f"stopped early ({report.discovery.stopped}); run again to go on from here")

@@ -7,10 +7,15 @@ scores are remembered, the second and later turns cost little.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
 from unveil.graph.dag import DAG
 from unveil.progress import Listener, Step, Ticker
 from unveil.score.families import FamilyScores
-from unveil.search.constraints import Constraints
+from unveil.search.constraints import Constraints, Rules
 from unveil.search.equivalence_search import EquivalenceClimber
 from unveil.search.graph_state import GraphState, dag_from
 from unveil.search.hill_climbing import Climber, hill_climbing
@@ -33,7 +38,8 @@ def combined_search(
     """The best graph found by equivalence search and tabu climbing in turns.
 
     Equivalence search needs a score that treats equivalent graphs alike and knows no limit but
-    `max_parents`; with other scores or constraints, this is tabu climbing with random restarts.
+    `max_parents`. With other constraints, its graph is made legal and climbed from; with other
+    scores, this is tabu climbing with random restarts.
 
     >>> from unveil import datasets
     >>> from unveil.score import BDeu
@@ -43,10 +49,7 @@ def combined_search(
     """
     limits = constraints or Constraints()
     if not (scores.score.equivalent and scores.structure_prior is None and limits.only_max_parents):
-        return hill_climbing(
-            scores, start, limits, tabu=TABU, restarts=5, seed=0 if seed is None else seed,
-            progress=progress, time_limit=time_limit,
-        )  # fmt: skip
+        return _limited_search(scores, start, limits, seed, progress, time_limit)
     ticker = Ticker(progress, time_limit)
     state = GraphState(scores, limits.rules(scores.names), start)
     classes = EquivalenceClimber(scores, state.parents, limits.max_parents, ticker)
@@ -71,3 +74,47 @@ def combined_search(
         elapsed=ticker.elapsed,
         n_scored=scores.n_scored,
     )
+
+
+def _limited_search(
+    scores: FamilyScores,
+    start: DAG | None,
+    limits: Constraints,
+    seed: int | None,
+    progress: Listener | None,
+    time_limit: float | None,
+) -> SearchResult:
+    """The better of tabu climbing from the start, and from the free search's graph made legal."""
+    ticker = Ticker(progress, time_limit)
+
+    def climb(first: DAG | None) -> SearchResult:
+        return hill_climbing(
+            scores, first, limits, tabu=TABU, restarts=5, seed=0 if seed is None else seed,
+            progress=progress, time_limit=ticker.time_left(),
+        )  # fmt: skip
+
+    best = climb(start)
+    plain = scores.score.equivalent and scores.structure_prior is None
+    if plain and limits.changeable is None and ticker.keep_going():
+        unlimited = Constraints(max_parents=limits.max_parents)
+        ideal = combined_search(scores, None, unlimited, seed, progress, ticker.time_left())
+        other = climb(_made_legal(ideal.dag, limits.rules(scores.names), scores.names))
+        best = max(best, other, key=lambda result: result.score)
+    return replace(best, search="combined search", elapsed=ticker.elapsed)
+
+
+def _made_legal(dag: DAG, rules: Rules, names: Sequence[str]) -> DAG:
+    """The graph with required arcs added, and forbidden ones turned round or left out."""
+    place = {name: i for i, name in enumerate(names)}
+    arcs = [(names[x], names[y]) for y, x in np.argwhere(rules.required)]
+    legal = DAG(names, arcs)
+    room = rules.max_parents - rules.required.sum(axis=1)
+    for parent, child in dag.arcs:
+        for tail, head in ((parent, child), (child, parent)):
+            y, x = place[head], place[tail]
+            fits = rules.allowed[y, x] and room[y] > 0 and not legal.adjacent(tail, head)
+            if fits and tail not in legal.descendants(head):
+                legal = legal.with_arc(tail, head)
+                room[y] -= 1
+                break
+    return legal

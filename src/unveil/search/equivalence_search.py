@@ -94,7 +94,7 @@ class EquivalenceClimber:
         families = [(y, tuple(np.flatnonzero(row).tolist())) for y, row in enumerate(parents)]
         self.score = float(self.scores.many(families).sum())
         # What can be inserted into or deleted from each node, kept until the graph changes nearby.
-        # The best gain of an insert, valid or not, is in `_bounds`, NaN where it is to be found anew.
+        # `_bounds` has the best gain of an insert, valid or not; NaN where it is to be found anew.
         self._inserts_into: dict[int, _Inserts] = {}
         self._bounds = np.full(self.n, np.nan)
         self._best_delete: dict[int, tuple[float, int, list[int]]] = {}

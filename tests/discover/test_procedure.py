@@ -1,0 +1,223 @@
+"""Discovery end to end on tables whose hidden variables are known."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from unveil import DAG, EquivalentSampleSize, Network, Table, TableCPD, Variable, fit, learn
+from unveil.discover.evaluation import redundancy
+from unveil.discover.observed import best_graph, learn_without, n_restarts
+from unveil.discover.procedure import Settings, discover_networks
+from unveil.em import cheeseman_stutz
+from unveil.errors import DataError
+from unveil.evaluate import log_loss
+from unveil.hidden import find_semi_cliques
+from unveil.score import BDeu, FamilyScores
+
+QUICK = Settings(max_hidden=1, max_candidates=8, max_adapted=3, max_polished=1, restarts=2)
+
+
+def naive_rows(n_rows, seed, n_children=5, n_states=3, names="abcdefgh"):
+    """A hidden root with children that copy it with probability 0.8, and its states."""
+    generator = np.random.default_rng(seed)
+    hidden = generator.integers(n_states, size=n_rows)
+    columns = []
+    for _ in range(n_children):
+        noise = generator.integers(n_states, size=n_rows)
+        columns.append(np.where(generator.random(n_rows) < 0.8, hidden, noise))
+    variables = [Variable(n, range(n_states)) for n in names[:n_children]]
+    return Table(variables, columns), hidden
+
+
+@pytest.fixture(scope="module")
+def found():
+    """A discovery on 5000 rows of a hidden root with five children and two bystanders."""
+    table, hidden = naive_rows(5000, 7)
+    generator = np.random.default_rng(1)
+    y = generator.integers(2, size=5000)
+    z = np.where(generator.random(5000) < 0.9, y, 1 - y)
+    table = table.with_column(Variable("y", [0, 1]), y).with_column(Variable("z", [0, 1]), z)
+    return table, hidden, discover_networks(table, QUICK, seed=1, n_jobs=1)
+
+
+def test_the_graph_without_the_root_has_its_children_in_a_semi_clique(found):
+    """Proposition 4.1.1: without their parent, the children are linked to one another."""
+    table, _, _ = found
+    cliques = find_semi_cliques(learn(table, BDeu(1.0), "tabu").dag)
+    assert set("abcde") <= set(cliques[0].nodes)
+
+
+def test_the_hidden_root_is_found_with_its_children_and_states(found):
+    table, hidden, discovery = found
+    assert discovery.hidden == ("H1",)
+    assert set(discovery.network.dag.neighbours("H1")) == set("abcde")
+    assert discovery.network.variable("H1").n_states == 3
+    posterior = discovery.network.posterior(table, of="H1")["H1"]
+    assert adjusted_rand_score(hidden, posterior.argmax(axis=1)) > 0.8
+    assert discovery.network.dag.adjacent("y", "z")
+
+
+def test_gains_are_differences_of_scores_and_predict_unseen_rows(found):
+    table, _, discovery = found
+    prior = EquivalentSampleSize(1.0)
+    score = cheeseman_stutz(discovery.network, table, prior)
+    assert discovery.score == pytest.approx(score, abs=1e-6)
+    assert discovery.baseline_score == pytest.approx(
+        FamilyScores(table, BDeu(1.0)).total(discovery.baseline.dag)
+    )
+    assert discovery.gain == pytest.approx(discovery.rounds[0].kept.gain, abs=1e-6)
+    test = discovery.network.sample(2000, seed=5).without("H1")
+    assert log_loss(discovery.network, test).bits < log_loss(discovery.baseline, test).bits
+    assert discovery.stopped == "converged"
+    assert discovery.seed == 1
+
+
+def test_every_candidate_is_reported_with_a_verdict(found):
+    _, _, discovery = found
+    candidates = discovery.rounds[0].candidates
+    assert discovery.rounds[0].kept in candidates
+    assert all(c.verdict for c in candidates)
+    gains = [c.gain for c in candidates if c.network is not None]
+    assert gains == sorted(gains, reverse=True)
+
+
+def test_independent_columns_warrant_nothing(random_seed):
+    generator = np.random.default_rng(random_seed)
+    columns = list(generator.integers(3, size=(6, 800)))
+    table = Table([Variable(n, range(3)) for n in "abcdef"], columns)
+    discovery = discover_networks(table, QUICK, seed=0, n_jobs=1)
+    assert discovery.hidden == ()
+    assert discovery.network is discovery.baseline
+    assert discovery.gain == 0.0
+
+
+def test_a_chain_without_hidden_variables_warrants_nothing(random_seed):
+    generator = np.random.default_rng(random_seed)
+    columns = [generator.integers(2, size=1500)]
+    for _ in range(5):
+        flip = generator.random(1500) < 0.2
+        columns.append(np.where(flip, 1 - columns[-1], columns[-1]))
+    table = Table([Variable(n, [0, 1]) for n in "abcdef"], columns)
+    assert discover_networks(table, QUICK, seed=0, n_jobs=1).hidden == ()
+
+
+def test_the_same_seed_gives_the_same_result_whatever_the_number_of_workers():
+    table, _ = naive_rows(800, 3, n_children=4)
+    one, again, two = (discover_networks(table, QUICK, seed=4, n_jobs=n) for n in (1, 1, 2))
+    assert one.network == again.network == two.network
+    assert [c.gain for c in one.rounds[0].candidates] == [c.gain for c in two.rounds[0].candidates]
+
+
+def test_missing_cells_are_fine():
+    table, _ = naive_rows(1500, 2, n_children=4)
+    holes = table.knock_out(0.05, seed=1)
+    discovery = discover_networks(holes, QUICK, seed=1, n_jobs=1)
+    assert set(discovery.network.dag.neighbours("H1")) == set("abcd")
+    assert discovery.gain > 20
+
+
+def test_two_hidden_roots_come_out_one_by_one():
+    first, _ = naive_rows(2000, 5, n_children=4)
+    second, _ = naive_rows(2000, 6, n_children=4, n_states=2, names="wxyz")
+    table = first
+    for name in "wxyz":
+        table = table.with_column(second.variable(name), second.column(name))
+    settings = Settings(max_hidden=3, max_candidates=8, max_adapted=3, max_polished=1, restarts=2)
+    discovery = discover_networks(table, settings, seed=1, n_jobs=1)
+    assert discovery.hidden == ("H1", "H2")
+    places = {frozenset(discovery.network.dag.neighbours(h)) for h in discovery.hidden}
+    assert places == {frozenset("abcd"), frozenset("wxyz")}
+    assert discovery.rounds[0].kept.gain > discovery.rounds[1].kept.gain
+    assert discovery.rounds[2].kept is None
+
+
+def test_it_can_start_from_what_was_found(found):
+    table, _, discovery = found
+    again = discover_networks(table, QUICK, start=discovery.network, baseline=discovery.baseline)
+    assert again.network is discovery.network
+    assert again.rounds == ()
+
+
+def test_a_fixed_number_of_states_is_kept():
+    table, _ = naive_rows(1000, 3, n_children=4)
+    settings = Settings(n_states=2, max_hidden=1, max_candidates=3, max_adapted=2, restarts=1)
+    discovery = discover_networks(table, settings, seed=1, n_jobs=1)
+    assert discovery.network.variable("H1").n_states == 2
+
+
+def test_a_listener_may_stop_it_with_the_best_so_far():
+    table, _ = naive_rows(1000, 3, n_children=4)
+    phases = []
+
+    def listener(step):
+        phases.append(step.phase)
+        return "adapting" not in step.phase
+
+    discovery = discover_networks(table, QUICK, seed=1, progress=listener, n_jobs=1)
+    assert discovery.stopped == "asked to stop"
+    assert discovery.hidden == ("H1",)
+    assert any("first look" in p for p in phases)
+
+
+def test_no_time_gives_the_network_without():
+    table, _ = naive_rows(500, 3, n_children=4)
+    discovery = discover_networks(table, QUICK, seed=1, time_limit=0.0, n_jobs=1)
+    assert discovery.stopped == "time limit"
+    assert discovery.hidden == ()
+
+
+def test_redundant_hidden_variables_are_named():
+    h = Variable("H", [0, 1], hidden=True)
+    x, y = Variable("x", [0, 1]), Variable("y", [0, 1])
+    same, steep = [[0.3, 0.7], [0.3, 0.7]], [[0.9, 0.1], [0.2, 0.8]]
+    root, loose = TableCPD(h, [], [0.5, 0.5]), TableCPD(y, [], [0.5, 0.5])
+    twins = Network([root, TableCPD(x, [h], same), TableCPD(y, [h], same)])
+    assert "states 0 and 1 are the same" in redundancy(twins, "H")
+    single = Network([root, TableCPD(x, [h], steep), loose])
+    assert "linked to a single variable" in redundancy(single, "H")
+    one = Variable("H", [0], hidden=True)
+    constant = Network([TableCPD(one, [], [1.0]), TableCPD(x, [one], [[0.5, 0.5]]), loose])
+    assert "a single state" in redundancy(constant, "H")
+    good = Network([root, TableCPD(x, [h], steep), TableCPD(y, [h], steep)])
+    assert redundancy(good, "H") == ""
+
+
+def test_continuous_and_narrow_tables_are_refused():
+    variables = [Variable("a"), Variable("b", [0, 1]), Variable("c", [0, 1])]
+    table = Table(variables, [np.ones(4), [0, 1, 0, 1], [0, 0, 1, 1]])
+    with pytest.raises(DataError, match="'a' are continuous"):
+        discover_networks(table)
+    with pytest.raises(DataError, match="at least three columns, got 2"):
+        discover_networks(table.without("a"))
+
+
+def test_restarts_never_lower_the_score_and_keep_the_order(random_seed):
+    from unveil import datasets
+
+    table = datasets.network("insurance").sample(400, seed=random_seed)
+    scores = FamilyScores(table.select(sorted(table.names)), BDeu(1.0))
+    plain = best_graph(table, 1.0, None, 0, 0)
+    more = best_graph(table, 1.0, None, 6, 0)
+    assert scores.total(more) >= scores.total(plain) - 1e-9
+    assert more.nodes == table.names
+    assert n_restarts(table, 20) == 20
+
+
+def test_the_network_without_gets_the_same_chance(found):
+    table, _, discovery = found
+    prior = EquivalentSampleSize(1.0)
+    rival = learn_without(discovery.network, "H1", table, prior, None, 0)
+    assert set(rival.names) == set(table.names)
+    assert cheeseman_stutz(rival, table, prior) < discovery.score
+    gaps = table.take(np.arange(500)).knock_out(0.02, seed=1)
+    with_gaps = learn_without(discovery.network, "H1", gaps, prior, None, 0)
+    assert set(with_gaps.names) == set(table.names)
+
+
+def test_a_poor_baseline_is_replaced_before_anything_is_claimed():
+    """A baseline without arcs would credit a hidden variable with what a search can do."""
+    table, _ = naive_rows(600, 3, n_children=4)
+    prior = EquivalentSampleSize(1.0)
+    empty = fit(DAG(table.names), table, prior)
+    discovery = discover_networks(table, QUICK, baseline=empty, seed=1, n_jobs=1)
+    assert discovery.baseline_score > cheeseman_stutz(empty, table, prior) + 10
