@@ -44,7 +44,7 @@ from unveil.search import SEARCHES
 
 SEED = 1
 ROUNDS = 25
-BUDGET = 12.0
+BUDGET = 6.0
 """Runs of one tool on one table stop after so many rounds, or once they took so many seconds."""
 
 Record = dict[str, Any]
@@ -486,27 +486,27 @@ def _peak_mib() -> float:
 
 COMMAND = "from unveil.cli import main; main()"
 TIMED_COMMAND = """
-import atexit, collections, json, os, sys, time
+import atexit, collections, json, sys, time
 from numba.core import event
-began = time.perf_counter()
-recorder = event.RecordingListener()
-event.register("numba:compile", recorder)
-def tell():
-    depth, start, took = 0, 0.0, collections.Counter()
-    for stamp, happening in recorder.buffer:
-        if happening.is_start:
-            start = stamp if depth == 0 else start
-            depth += 1
-        else:
-            depth -= 1
-            if depth == 0:
-                function = happening.data["dispatcher"].py_func
-                took[f"{function.__module__}.{function.__name__}"] += stamp - start
-    print("COMPILED " + json.dumps(took.most_common()), file=sys.stderr)
-atexit.register(tell)
+class Compilers(event.Listener):
+    depth, started, took = 0, 0.0, collections.Counter()
+    def on_start(self, happening):
+        if self.depth == 0:
+            self.started = time.process_time()
+        self.depth += 1
+    def on_end(self, happening):
+        self.depth -= 1
+        if self.depth == 0:
+            function = happening.data["dispatcher"].py_func
+            name = f"{function.__module__}.{function.__name__}"
+            self.took[name] += time.process_time() - self.started
+event.register("numba:compile", Compilers())
+took = Compilers.took
+atexit.register(lambda: print("COMPILED", json.dumps(took.most_common()), file=sys.stderr))
 from unveil.cli import main
 main()
 """
+"""The same, telling at the end how much processor time compiling each kernel took."""
 
 
 def cold() -> Record:
@@ -522,39 +522,47 @@ def cold() -> Record:
             env = {**os.environ, "NUMBA_CACHE_DIR": str(Path(folder) / cache)}
             code = COMMAND if name == "cold" else TIMED_COMMAND
             record[name] = _timed([sys.executable, "-c", code, *arguments], env)
-        warm = [
-            _timed([sys.executable, "-c", COMMAND, *arguments], env)["seconds"] for _ in range(5)
-        ]
-        record["warm"] = {"seconds": statistics.median(warm), "best_seconds": min(warm)}
+        warm = [_timed([sys.executable, "-c", COMMAND, *arguments], env) for _ in range(5)]
         listing = _timed([sys.executable, "-X", "importtime", "-c", COMMAND, *arguments], env)
-    compiled = next(
-        x for x in record["cold, compilers timed"]["errors"] if x.startswith("COMPILED")
-    )
-    record["compiled"] = json.loads(compiled.partition(" ")[2])
+    for field in ("seconds", "cpu_seconds"):
+        times = [w[field] for w in warm]
+        record.setdefault("warm", {})[field] = statistics.median(times)
+        record["warm"][f"best_{field}"] = min(times)
+    lines = record["cold, compilers timed"]["errors"]
+    record["compiled"] = json.loads(next(x for x in lines if x.startswith("COMPILED"))[9:])
     record["imported"] = _import_seconds(listing["errors"])
-    print(
-        f"cold {record['cold']['seconds']:.2f} s, warm {record['warm']['seconds']:.2f} s "
-        f"(best {record['warm']['best_seconds']:.2f} s)"
-    )
-    total = sum(seconds for _, seconds in record["compiled"])
-    print(f"\ncompiling {total:.2f} s, of which")
-    print(
-        markdown_table(["kernel", "seconds"], [[k, f"{s:.2f}"] for k, s in record["compiled"][:12]])
-    )
-    print("\nimporting (warm), by package")
-    rows = [[package, f"{seconds:.3f}"] for package, seconds in record["imported"][:14]]
-    print(markdown_table(["package", "seconds"], rows))
     for part in ("cold", "cold, compilers timed"):
-        record[part].pop("errors")
-    return {"cold_start": record}
+        del record[part]["errors"]
+    print(_cold_report(record))
+    return {"cold_start": record | {"load": os.getloadavg()}}
+
+
+def _cold_report(record: Record) -> str:
+    whole, warm = record["cold"], record["warm"]
+    compiling = sum(seconds for _, seconds in record["compiled"])
+    kernels = [[name, f"{seconds:.2f}"] for name, seconds in record["compiled"][:12]]
+    packages = [[name, f"{seconds:.3f}"] for name, seconds in record["imported"][:14]]
+    return "\n\n".join(
+        [
+            f"cold {whole['seconds']:.2f} s (processor {whole['cpu_seconds']:.2f} s), warm "
+            f"{warm['seconds']:.2f} s, at best {warm['best_seconds']:.2f} s (processor "
+            f"{warm['cpu_seconds']:.2f} s)",
+            f"compiling takes {compiling:.2f} s of processor time:",
+            markdown_table(["kernel", "seconds"], kernels),
+            "importing (warm), by package:",
+            markdown_table(["package", "seconds"], packages),
+        ]
+    )
 
 
 def _timed(command: list[str], env: dict[str, str]) -> Record:
-    started = time.perf_counter()
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
         command, env=env, check=True, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
-    return {"seconds": time.perf_counter() - started, "errors": done.stderr.splitlines()}
+    seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return {"seconds": seconds, "cpu_seconds": cpu, "errors": done.stderr.splitlines()}
 
 
 def _import_seconds(lines: list[str]) -> list[tuple[str, float]]:

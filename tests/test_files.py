@@ -36,10 +36,15 @@ def test_after_a_failure_all_is_as_it_was(tmp_path, error, old):
     path = tmp_path / "note.txt"
     if old:
         path.write_text(old)
-    with pytest.raises(error), atomic_write(path) as file:
-        file.write("half of")
-        file.flush()
-        raise error
+
+    def fail():
+        with atomic_write(path) as file:
+            file.write("half of")
+            file.flush()
+            raise error
+
+    with pytest.raises(error):
+        fail()
     assert everything_in(tmp_path) == (["note.txt"] if old else [])
     if old:
         assert path.read_text() == old

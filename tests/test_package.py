@@ -39,7 +39,9 @@ ROOMS = [
     "cli",
     "web",
 ]
-PRESENT = {p.stem for p in SOURCE.glob("*.py")} | {p.parent.name for p in SOURCE.glob("*/__init__.py")}
+PRESENT = {p.stem for p in SOURCE.glob("*.py")} | {
+    p.parent.name for p in SOURCE.glob("*/__init__.py")
+}
 PRESENT -= {"__init__", "__main__"}
 HEAVY = ["numba", "pyarrow", "matplotlib", "scipy", "sklearn", "pandas", "polars", "typer", "rich"]
 

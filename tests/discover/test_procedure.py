@@ -139,7 +139,7 @@ def test_it_can_start_from_what_was_found(found):
 
 
 def test_a_fixed_number_of_states_is_kept():
-    table, _ = naive_rows(1000, 3, n_children=4)
+    table, _ = naive_rows(1500, 3, n_children=5, n_states=2)
     settings = Settings(n_states=2, max_hidden=1, max_candidates=3, max_adapted=2, restarts=1)
     discovery = discover_networks(table, settings, seed=1, n_jobs=1)
     assert discovery.network.variable("H1").n_states == 2

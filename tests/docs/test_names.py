@@ -11,17 +11,22 @@ from unveil.infer.approximate import METHODS
 from unveil.score import SCORES
 from unveil.search import SEARCHES
 
-from .pages import ROOT
+from .pages import ROOT, blocks
+
+
+def _code(page):
+    """What a page sets as code: its blocks, and what stands between backticks."""
+    spans = re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
+    return "\n".join([*spans, *(block.text for block in blocks(page))])
+
 
 GUIDES = "\n".join(
-    page.read_text(encoding="utf-8")
-    for page in sorted((ROOT / "docs").glob("*.md"))
-    if page.name != "cli.md"
+    _code(page) for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "cli.md"
 )
 
 
 def mentioned(name):
-    """Whether a guide has the name in code: between backticks or in a block."""
+    """Whether a guide has the name in code."""
     return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", GUIDES) is not None
 
 

@@ -98,8 +98,7 @@ def test_what_the_other_holds_impossible_costs_everything():
 def test_sampled_where_exact_would_be_too_large(monkeypatch, random_seed):
     true, other = datasets.network("asia"), datasets.network("asia")
     cpds = [
-        TableCPD(cpd.variable, cpd.parents, 0.9 * cpd.values + 0.05)
-        for cpd in other.cpds.values()
+        TableCPD(cpd.variable, cpd.parents, 0.9 * cpd.values + 0.05) for cpd in other.cpds.values()
     ]
     other = Network(cpds)
     exact = divergence(true, other)

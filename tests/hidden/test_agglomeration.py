@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from hidden.textbook import merge_all
 
+from hidden.textbook import merge_all
 from unveil import DAG, BDeu, Table, Variable, datasets
 from unveil.errors import DataError
 from unveil.hidden import agglomerate_several, agglomerate_states, choose_cardinality

@@ -26,9 +26,7 @@ def dags(draw, most=9):
 
 def is_semi_clique(dag, nodes):
     """Definition 4.1.2: every node is linked to at least half of the set."""
-    return all(
-        sum(dag.adjacent(x, y) for y in nodes if y != x) >= len(nodes) / 2 for x in nodes
-    )
+    return all(sum(dag.adjacent(x, y) for y in nodes if y != x) >= len(nodes) / 2 for x in nodes)
 
 
 def undirected(names, links):

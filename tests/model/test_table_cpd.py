@@ -222,7 +222,7 @@ def test_a_broken_dict_is_refused_in_words(fields, words):
 
 
 def test_a_dict_is_checked_like_any_table():
-    with pytest.raises(ModelError, match="given rain=yes: -0.5 is not a probability"):
+    with pytest.raises(ModelError, match=r"given rain=yes: -0\.5 is not a probability"):
         TableCPD.from_dict(SICK, [RAIN], {"values": [[1, 0], [-0.5, 1.5]]})
     with pytest.raises(ModelError, match="holds a number too large to be a probability"):
         TableCPD.from_dict(SICK, [RAIN], {"values": [[1, 0], [10**400, 0]]})

@@ -71,35 +71,50 @@ COMMANDS = (
 for command in COMMANDS:
     app.command()(command)
 
+INTERRUPTED = 130
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the program; returns its exit code."""
     words = sys.argv[1:] if arguments is None else arguments
-    plain = [word for word in words if word != "--debug"]  # wherever it stands
+    screen = sys.stdout, sys.stderr
     with warnings.catch_warnings():
         warnings.simplefilter("always", UnveilWarning)
         warnings.showwarning = _show_warning  # type: ignore[assignment]
         try:
-            answer = app(plain, prog_name="unveil", standalone_mode=False)
-            code = answer if isinstance(answer, int) else 0
-        except Exception as error:
-            if plain != words and not hasattr(error, "format_message"):
-                raise
-            code = _explain(error)
-        except KeyboardInterrupt:
-            complain("stopped")
-            code = 130
+            code = _run(words)
+            sys.stdout.flush()
+        except (BrokenPipeError, SystemExit):
+            # Whoever read our output has left (typer makes a SystemExit of it and wraps the
+            # streams); say nothing, and nothing more on the way out.
+            sys.stdout, sys.stderr = screen
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 0
     if arguments is None:
         sys.exit(code)
+    return code
+
+
+def _run(words: list[str]) -> int:
+    plain = [word for word in words if word != "--debug"]  # wherever it stands
+    try:
+        answer = app(plain, prog_name="unveil", standalone_mode=False)
+        code = answer if isinstance(answer, int) else 0
+    except Exception as error:
+        if plain != words and not hasattr(error, "format_message"):
+            raise
+        code = _explain(error)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    if code == INTERRUPTED:  # typer's own answer to Ctrl-C, too
+        complain("stopped")
     return code
 
 
 def _explain(error: Exception) -> int:
     """Say what went wrong in a sentence; returns the exit code."""
     if isinstance(error, BrokenPipeError):
-        # Whoever read our output has left; say nothing, and nothing more on the way out.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        raise error
     if isinstance(error, (UnveilError, OSError)):
         complain(_sentence(error))
         return 1
@@ -112,8 +127,7 @@ def _explain(error: Exception) -> int:
         complain(f"{error.format_message()}{hint}")
         return int(error.exit_code)
     if type(error).__name__ == "Abort":
-        complain("stopped")
-        return 130
+        return INTERRUPTED
     raise error
 
 

@@ -132,9 +132,16 @@ def prepared(table: Table, drop: list[str] | None, method: str | None, states: i
     if drop:
         table = table.without(drop)
     continuous = [v.name for v in table.variables if not v.is_discrete]
-    if continuous and method is None:
+    empty = [name for name in continuous if table.missing(name).all()]
+    if empty:
         raise DataError(
-            f"{len(continuous)} columns are continuous ({', '.join(continuous[:6])}"
+            f"column {empty[0]!r} has no values, so nothing can be learned about it; leave it out "
+            f"with {' '.join(f'--drop {name}' for name in empty[:6])}"
+        )
+    if continuous and method is None:
+        how_many = "1 column is" if len(continuous) == 1 else f"{len(continuous)} columns are"
+        raise DataError(
+            f"{how_many} continuous ({', '.join(continuous[:6])}"
             f"{', ...' if len(continuous) > 6 else ''}). Make them discrete with --discretize "
             "frequency (or width, kmeans, deviation), read them as they are with --discrete NAME, "
             "or leave them out with --drop NAME."
@@ -231,8 +238,10 @@ def _summary(
         rows.append(row)
     if rows:
         show_table(head, rows)
-    else:
+    elif result.stopped == "converged":
         say("no arc is worth its parameters: the columns look independent of each other")
+    else:
+        say("no arc was found before the search stopped")
 
 
 def _pictures(

@@ -17,7 +17,9 @@ __all__ = ["Seed", "TableFile", "reads_table"]
 TableFile = Annotated[
     Path, typer.Argument(help="A table: CSV, TSV, Parquet, Feather or ARFF; .gz is fine.")
 ]
-Seed = Annotated[int | None, typer.Option(help="Repeat a run exactly; fresh randomness if absent.")]
+Seed = Annotated[
+    int | None, typer.Option(min=0, help="Repeat a run exactly; fresh randomness if absent.")
+]
 
 
 def reads_table(command: Callable[..., None]) -> Callable[..., None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,10 @@ from unveil.cli.models import network_from
 from unveil.cli.options import Seed, TableFile, reads_table
 from unveil.cli.screen import say
 from unveil.errors import DataError
+
+if TYPE_CHECKING:
+    from unveil.model import Network
+    from unveil.table import Table
 
 __all__ = ["impute", "predict"]
 
@@ -40,6 +44,7 @@ def predict(
 
     network = network_from(model)
     table = Table.read(data, **reading)
+    _shared(network, table)
     targets = of or [n for n in network.names if n not in table or network.variable(n).hidden]
     if not targets:
         raise DataError("say which variable to predict: --of NAME (all of them have a column)")
@@ -73,7 +78,7 @@ def impute(
 
     network = network_from(model)
     table = Table.read(data, **reading)
-    inside = [n for n in table.names if n in network.names]
+    inside = _shared(network, table)
     known = table.select(inside)
     filled = draw_missing(network, known, seed) if draw else network.most_probable(known).table
     result = table
@@ -81,3 +86,14 @@ def impute(
         result = result.with_column(filled.variable(name), filled.column(name))
     write_table(result, output)
     say(f"{output}: {table.n_missing - result.n_missing:,} empty cells filled in")
+
+
+def _shared(network: Network, table: Table) -> list[str]:
+    """The columns that the network knows; an error if there is none."""
+    shared = [n for n in table.names if n in network.names]
+    if not shared:
+        raise DataError(
+            f"the table has none of the network's variables; it has {list(table.names)[:8]}, "
+            f"the network {list(network.names)[:8]}"
+        )
+    return shared

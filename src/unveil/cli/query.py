@@ -9,7 +9,7 @@ import typer
 
 from unveil.cli.models import network_from
 from unveil.cli.options import Seed
-from unveil.cli.screen import say, show_table
+from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
 from unveil.table.variable import label_text
 
@@ -56,6 +56,8 @@ def query(
     options: dict[str, Any] = {} if method == "exact" else {"method": method}
     if seed is not None and method not in ("exact", "loopy"):
         options["seed"] = seed
+    if method == "exact":
+        _forecast(acted, [*findings, *(of or acted.names)])
     after = acted.posterior(findings, of or None, **options)
     before = network.posterior(None, list(after.probabilities), **options)
     _show(before, after)
@@ -69,6 +71,15 @@ def query(
         _reasons(acted, findings, of, why, ask_next)
     if picture is not None:
         _draw(before, after, picture)
+
+
+def _forecast(network: Network, names: list[str]) -> None:
+    """Say beforehand how much memory a large question needs."""
+    from unveil.infer.posterior import tree_of
+
+    needed = tree_of(network, names).forecast
+    if needed > 64 << 20:
+        note(f"exact inference needs about {needed / 2**20:,.0f} MiB")
 
 
 def _pairs(network: Network, words: list[str]) -> dict[str, Any]:

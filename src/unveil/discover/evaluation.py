@@ -7,16 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from unveil.discover.observed import learn_complete
 from unveil.em.align import permute_states
 from unveil.em.completion import complete_rows
+from unveil.em.parametric import fit_em
 from unveil.em.scores import hidden_scores
 from unveil.em.structural import structural_em
 from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import Agglomeration, agglomerate_states
 from unveil.hidden.cardinality import choose_cardinality, completed_fit, short_em
 from unveil.infer.explain import most_probable
+from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
 from unveil.model.table_cpd import TableCPD
@@ -30,9 +33,13 @@ __all__ = [
     "Bench",
     "Candidate",
     "adapt_candidate",
+    "check_candidate",
     "complete_hidden",
     "first_look",
+    "fold_weights",
+    "left_out_log_likelihood",
     "polish_candidate",
+    "random_candidate",
     "redundancy",
 ]
 
@@ -45,7 +52,8 @@ class Candidate:
 
     `gain` is the Cheeseman-Stutz score less that of the network without it, in nats. `verdict`
     says in words what became of it. `agglomeration` holds the merge tree it came from, `place` the
-    set of nodes it was first put behind.
+    set of nodes it was first put behind. `predicted` is the cross-validated gain in log-likelihood
+    of the same rows (nats), for candidates that could be kept.
     """
 
     name: str
@@ -57,6 +65,7 @@ class Candidate:
     refined: dict[int, float]
     verdict: str
     place: frozenset[str] = frozenset()
+    predicted: float = float("nan")
 
 
 def complete_hidden(network: Network, table: Table) -> Table:
@@ -91,6 +100,55 @@ class Bench:
         return hidden_scores(network, self.table, self.prior).cheeseman_stutz - self.score
 
 
+def check_candidate(bench: Bench, candidate: Candidate) -> Candidate:
+    """The candidate with its cross-validated gain, if it could be kept.
+
+    Cheeseman-Stutz rates some variables too high that explain a chance pattern; rows that were
+    left out show it. The structure stays, the parameters are estimated without the fold.
+    """
+    if candidate.network is None or candidate.verdict != "kept":
+        return candidate
+    gain = left_out_log_likelihood(bench, candidate.network)
+    gain -= left_out_log_likelihood(bench, bench.network)
+    words = "kept" if gain > 0 else "does not predict left-out rows better"
+    return replace(candidate, predicted=gain, verdict=words)
+
+
+def left_out_log_likelihood(bench: Bench, network: Network, n_folds: int = 5) -> float:
+    """The log-likelihood of every row under parameters from the other folds, summed (nats)."""
+    table, total = bench.table, 0.0
+    observed = [n for n in network.names if n in table]
+    complete = table.is_complete and len(observed) == len(network.names)
+    for share in fold_weights(table, n_folds, bench.seed):
+        rest = table.row_weights - share
+        inside, outside = table.take(rest > 0), table.take(share > 0)
+        inside = inside.with_weights(rest[rest > 0])
+        if complete:
+            fitted = fit(network.dag, inside.select(network.names), bench.prior)
+        else:
+            fitted = short_em(network, inside, bench.prior, 30)
+        total += float(share[share > 0] @ fitted.row_log_likelihoods(outside.select(observed)))
+    return total
+
+
+def fold_weights(table: Table, n_folds: int, seed: int) -> npt.NDArray[np.float64]:
+    """How much of every row's weight lies in each fold, shape (n_folds, n_rows).
+
+    A row of weight 3 is three rows: each goes to a fold of its own accord. Plain rows are dealt
+    out evenly.
+    """
+    generator = np.random.default_rng(seed)
+    weights = table.row_weights
+    if (weights == 1).all():
+        fold = np.arange(table.n_rows) % n_folds
+        return np.eye(n_folds)[:, generator.permutation(fold)]
+    whole = np.floor(weights).astype(np.int64)
+    shares = generator.multinomial(whole, np.full(n_folds, 1 / n_folds)).T.astype(np.float64)
+    rest = generator.integers(n_folds, size=table.n_rows)
+    shares[rest, np.arange(table.n_rows)] += weights - whole
+    return shares
+
+
 def first_look(
     bench: Bench, dag: DAG, name: str, children: Sequence[str], iterations: int = 30
 ) -> list[Candidate]:
@@ -110,19 +168,11 @@ def first_look(
     looked = []
     for k in sorted(wanted):
         fitted = _with_states(bench, dag, name, tree, k, iterations)
-        looked.append(
-            Candidate(
-                name,
-                tuple(children),
-                k,
-                bench.score_of(fitted),
-                fitted,
-                tree,
-                found.refined,
-                "fitted by EM",
-                frozenset(children),
-            )  # fmt: skip
+        gain, where = bench.score_of(fitted), frozenset(children)
+        candidate = Candidate(
+            name, tuple(children), k, gain, fitted, tree, found.refined, "fitted by EM", where
         )
+        looked.append(candidate)
     return sorted(looked, key=lambda c: -c.gain)
 
 
@@ -153,6 +203,25 @@ def adapt_candidate(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candida
             break
         best = again
     return best
+
+
+def random_candidate(bench: Bench, name: str, seed: int) -> Candidate:
+    """A candidate from a random place: structural EM with no arcs but those of the variable.
+
+    For tables small enough to afford many: there the signature says little (all is linked to all),
+    and the best place may differ much from the graph without the variable.
+    """
+    generator = np.random.default_rng([bench.seed, seed])
+    names = bench.table.names
+    size = int(generator.integers(2, min(len(names), 6) + 1))
+    kids = [names[i] for i in sorted(generator.permutation(len(names))[:size])]
+    dag = DAG([*names, name], [(name, kid) for kid in kids])
+    k = bench.n_states or 2 + seed % 2
+    start = fit_em(
+        dag, bench.table, bench.prior, {name: k}, max_iterations=50, tolerance=1e-6, seed=seed
+    ).network
+    candidate = Candidate(name, tuple(kids), k, 0.0, start, None, {}, "", frozenset(kids))
+    return _adapted(bench, candidate, "full")
 
 
 def polish_candidate(bench: Bench, candidate: Candidate, max_turns: int = 6) -> Candidate:

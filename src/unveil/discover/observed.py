@@ -21,7 +21,7 @@ from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
 from unveil.table.core import Table
 
-__all__ = ["best_graph", "learn_complete", "learn_without", "n_restarts"]
+__all__ = ["best_graph", "learn_complete", "learn_without", "n_random_starts", "n_restarts"]
 
 
 def best_graph(
@@ -105,3 +105,9 @@ def n_restarts(table: Table, most: int) -> int:
     """How many restarts a table of this size can afford: all `most`, and two at least."""
     work = table.n_rows * table.n_columns**2
     return min(most, max(2, 100_000_000 // max(work, 1)))
+
+
+def n_random_starts(table: Table, most: int) -> int:
+    """How many random places for a hidden variable a table of this size can afford."""
+    work = table.folded().n_rows * table.n_columns**2
+    return min(most, 500_000 // max(work, 1))

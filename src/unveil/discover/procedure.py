@@ -19,11 +19,13 @@ from unveil.discover.evaluation import (
     Bench,
     Candidate,
     adapt_candidate,
+    check_candidate,
     complete_hidden,
     first_look,
     polish_candidate,
+    random_candidate,
 )
-from unveil.discover.observed import learn_complete, learn_without, n_restarts
+from unveil.discover.observed import learn_complete, learn_without, n_random_starts, n_restarts
 from unveil.em.scores import hidden_scores
 from unveil.em.structural import structural_em
 from unveil.errors import DataError
@@ -47,13 +49,17 @@ class Settings:
     """How to discover.
 
     - `ess`: equivalent sample size of the BDeu and Cheeseman-Stutz scores
-    - `adapt`: adapt the structure by EM only, around the variable, or everywhere
+    - `adapt`: adapt the structure by EM only, around the variable, or everywhere (the best few
+      are always polished everywhere, unless by EM only)
     - `max_hidden`: at most so many hidden variables
     - `n_states`: a fixed number of states instead of agglomeration
-    - `max_candidates`, `max_adapted`: how many candidates are looked at, and how many of the best
-      of those are adapted, in every round
+    - `max_candidates`, `max_adapted`, `max_polished`: how many places are looked at, how many of
+      the best candidates are adapted, and how many of those are polished, in every round
     - `soft`: use the confidence of arcs over so many bootstrap samples as the signature (0: not)
     - `min_gain`: the least gain in nats for a hidden variable to be kept
+    - `restarts`: how often the search for the network without hidden variables starts again, at
+      most (large tables get fewer), and how many hidden variables are tried in random places of a
+      table that is small
     """
 
     ess: float = 1.0
@@ -234,21 +240,28 @@ def _look(
     chosen = _foremost(looked, settings.max_adapted)
     adapted = in_turn(adapt, chosen, "adapting")
     rest = [c for c in looked if all(c is not p for p in chosen[: len(adapted)])]
+    if not network.hidden and settings.adapt != "em":
+        starts = range(n_random_starts(table, settings.restarts))
+        adapted += in_turn(
+            lambda number: [random_candidate(bench, name, number)], starts, "random starts"
+        )
     if settings.adapt != "em":
         best = _foremost(adapted, settings.max_polished)
         polished = in_turn(polish, best, "polishing")
         rest += [c for c in adapted if all(c is not p for p in best[: len(polished)])]
         adapted = polished
+    adapted = [check_candidate(bench, c) for c in adapted]
     return sorted([*adapted, *rest], key=lambda c: (c.network is None, -c.gain))
 
 
 def _foremost(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
-    """The best candidates, each place (set of children) once before any comes twice."""
+    """The best candidates, each place (set of neighbours) once before any comes twice."""
     ranked = sorted((c for c in candidates if c.network is not None), key=lambda c: -c.gain)
     seen: dict[frozenset[str], int] = {}
     turns = []
     for c in ranked:
-        place = frozenset(c.children)
+        assert c.network is not None
+        place = frozenset(c.network.dag.neighbours(c.name))
         turns.append(seen.get(place, 0))
         seen[place] = turns[-1] + 1
     order = sorted(range(len(ranked)), key=lambda i: turns[i])
@@ -311,18 +324,21 @@ def _in_turn(
 
 
 def _best(candidates: Sequence[Candidate], settings: Settings) -> Candidate | None:
-    """The candidate to keep: the largest gain among those that are not redundant.
+    """The candidate to keep: the best of those that are not redundant.
 
-    The best of many is large by luck; with equal prior odds for each of n places, its gain has to
-    exceed log n before it is worth having.
+    Both the Cheeseman-Stutz score and cross-validation have to speak for it. The best of many is
+    large by luck; with equal prior odds for each of n places, the two gains together have to
+    exceed log n. Scores that differ by less than that are a tie, and predictions decide.
     """
-    places = {c.place or frozenset(c.children) for c in candidates}
-    least = settings.min_gain + np.log(max(len(places), 1))
+    places = {c.place for c in candidates}
+    luck = float(np.log(max(len(places), 1)))
     good = [
         c for c in candidates
-        if c.network is not None and c.verdict == "kept" and c.gain > least
+        if c.network is not None and c.verdict == "kept" and c.gain > settings.min_gain
+        and c.gain + c.predicted > luck
     ]  # fmt: skip
-    return max(good, key=lambda c: c.gain, default=None)
+    best = max((c.gain for c in good), default=0.0)
+    return max((c for c in good if c.gain >= best - luck), key=lambda c: c.predicted, default=None)
 
 
 def _check(table: Table) -> None:

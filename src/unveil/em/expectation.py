@@ -20,7 +20,7 @@ from unveil.infer.reduced import ReducedModel
 from unveil.infer.tree import Evidence, JunctionTree
 from unveil.kernels.families import push_digit, tally
 from unveil.model.network import Network
-from unveil.table.core import Table, code_dtype, missing_code
+from unveil.table.core import Table, code_dtype, missing_code, recoded
 
 __all__ = ["Expectation", "Expected", "rows_to_learn_from", "stack_codes"]
 
@@ -148,7 +148,7 @@ def stack_codes(network: Network, table: Table) -> tuple[Any, int]:
     codes = np.full((len(network.names), table.n_rows), missing, dtype)
     for row, name in enumerate(network.names):
         if name in table:
-            codes[row] = np.where(table.missing(name), missing, table.column(name))
+            codes[row] = recoded(table.column(name), dtype)
     return codes, missing
 
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 __all__ = ["CliqueTree", "clique_tree"]
 
-MOST_TRIES = 4
-
 
 @dataclass(frozen=True)
 class CliqueTree:

@@ -31,9 +31,7 @@ def with_hidden_parent(dag: DAG, name: str, children: Sequence[str], max_parents
     proxied = sorted(outside, key=lambda p: (-outside[p], dag.position(p)))[:max_parents]
     arcs = [(name, child) for child in dag.nodes if child in inside]
     for parent, child in dag.arcs:
-        if child not in inside:
-            arcs.append((parent, child))
-        elif parent not in inside and parent not in proxied:
+        if child not in inside or (parent not in inside and parent not in proxied):
             arcs.append((parent, child))
     arcs += [(parent, name) for parent in proxied]
     return DAG([*dag.nodes, name], arcs)

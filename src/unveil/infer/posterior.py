@@ -213,6 +213,8 @@ def tree_of(network: Network, names: Sequence[str], max_bytes: int | None = None
         if len(network._compiled) >= 8:
             network._compiled.clear()
         network._compiled[needed] = tree
+    else:
+        tree.check_memory(max_bytes)
     return tree
 
 

@@ -14,13 +14,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os import cpu_count
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.infer.tree import in_threads
+from unveil.infer.tree import N_PARTS, in_threads
 from unveil.kernels.reduced import ReducedPlan, reduced_pass
 from unveil.model.network import Network
 
@@ -93,7 +92,7 @@ class ReducedModel:
         logs = layout.logs(tables)
         log_z = np.empty(n_rows)
         posterior = np.empty((n_rows, self.n_configurations) if keep else (0, 0))
-        n_parts = (cpu_count() or 1) if n_rows * self.cost >= THREAD_WORK else 1
+        n_parts = N_PARTS if n_rows * self.cost >= THREAD_WORK else 1
         flat = np.zeros((n_parts, 0 if weights is None else logs.size))
         row_weights = np.ones(n_rows) if weights is None else np.asarray(weights, np.float64)
         edges = [int(e) for e in np.linspace(0, n_rows, n_parts + 1)]

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,9 @@ MANY_LANES = 64
 LANE_BYTES = 256 << 20
 """Many rows of a tree that is not too large are taken 64 at a time, one per vector lane."""
 THREAD_CELLS = 2_000_000
+"""Less work than this (rows times cells) is not worth handing to threads."""
+N_PARTS = 4
+"""Into how many blocks more work is cut."""
 
 Matrix = npt.NDArray[np.float64]
 Codes = npt.NDArray[Any]
@@ -39,10 +43,11 @@ Codes = npt.NDArray[Any]
 def memory_limit() -> int:
     """How many bytes inference may use unless told otherwise: half of what is available now."""
     try:
-        available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        kib = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
         return 4 << 30
-    return int(available // 2)
+    return kib * 1024 // 2
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,10 @@ class JunctionTree:
         self._families = [self._family(name) for name in self.names]
         self.cliques: CliqueTree = clique_tree(self._n_states, self._families)
         self.n_cells = self.cliques.n_cells(self._n_states)
+        self.check_memory(max_bytes)
+
+    def check_memory(self, max_bytes: int | None = None) -> None:
+        """Refuse, with a forecast, what would not fit."""
         limit = memory_limit() if max_bytes is None else max_bytes
         if self.forecast > limit:
             biggest = max(math.prod(self._n_states[v] for v in c) for c in self.cliques.cliques)
@@ -87,7 +96,7 @@ class JunctionTree:
                 f"exact inference in this network needs about {self.forecast / 2**20:,.0f} MiB "
                 f"({self.n_cells:,} cells, {biggest:,} in the largest clique); the limit is "
                 f"{limit / 2**20:,.0f} MiB. Raise max_bytes, ask for fewer variables, or take an "
-                "approximate method (method='gibbs', 'loopy' or 'weighting')."
+                "approximate method (method='loopy', 'weighting' or 'gibbs')."
             )
 
     @property
@@ -98,7 +107,12 @@ class JunctionTree:
             for p in self.cliques.parent
             if p >= 0
         )
-        return self.n_cells * (8 + 4 + 8) + 4 * down
+        separators = sum(
+            math.prod(self._n_states[v] for v in c if v in self.cliques.cliques[p])
+            for c, p in zip(self.cliques.cliques, self.cliques.parent, strict=True)
+            if p >= 0
+        )
+        return self.n_cells * (8 + 4 + 8) + 4 * down + 2 * 8 * separators
 
     def _lanes(self, n_rows: int) -> tuple[int, ...]:
         """As many zeros as rows are taken at a time (a tuple's length is known when compiling)."""
@@ -159,7 +173,8 @@ class JunctionTree:
         log_z = np.empty(n_rows)
         plan = self.plan
         lanes = self._lanes(n_rows)
-        n_parts, edges = self._parts(n_rows, n_jobs)
+        edges = self._parts(n_rows)
+        n_parts = len(edges) - 1
         cells = np.zeros((n_parts, 0 if weights is None else self.n_cells))
         row_weights = np.zeros(0) if weights is None else np.asarray(weights, dtype=np.float64)
 
@@ -170,14 +185,16 @@ class JunctionTree:
                 columns, flat, cells[part],
             )  # fmt: skip
 
-        in_threads(work, n_parts)
+        in_threads(work, n_parts, n_jobs)
         return log_z, flat, cells.sum(axis=0)
 
-    def _parts(self, n_rows: int, n_jobs: int | None) -> tuple[int, list[int]]:
-        """Row blocks for threads; with the same blocks, sums come out the same every time."""
+    def _parts(self, n_rows: int) -> list[int]:
+        """The edges of row blocks for threads.
+
+        They depend on the work alone, so sums are the same whatever the number of threads.
+        """
         small = n_rows * self.n_cells < THREAD_CELLS or len(self._lanes(n_rows)) == 1
-        n_parts = 1 if small or n_jobs == 1 else os.cpu_count() or 1
-        return n_parts, [int(e) for e in np.linspace(0, n_rows, n_parts + 1)]
+        return [int(e) for e in np.linspace(0, n_rows, (1 if small else N_PARTS) + 1)]
 
     def with_tables(self, tables: Matrix) -> JunctionTree:
         """The same tree with other tables, given as one vector in the order of the variables."""
@@ -256,7 +273,9 @@ class JunctionTree:
         above_sizes = [0 if p < 0 else math.prod(shapes[p]) for p in parent]
         down_first = np.concatenate([[0], np.cumsum(above_sizes)]).astype(np.uint64)
         down = np.zeros(int(down_first[-1]), np.uint32)
-        sep_first = [0]
+        sep_first, sep_var_first = [0], [0]
+        sep_var: list[int] = []
+        sep_stride: list[int] = []
         for c, (members, above) in enumerate(zip(cliques, parent, strict=True)):
             shared = [] if above < 0 else [v for v in members if v in set(cliques[above])]
             sizes = [self._n_states[v] for v in shared]
@@ -266,6 +285,9 @@ class JunctionTree:
                     cliques[above], shapes[above], shared, sizes
                 )
             sep_first.append(sep_first[-1] + math.prod(sizes))
+            sep_var += shared
+            sep_stride += [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+            sep_var_first.append(len(sep_var))
         home, stride = self._evidence_places(first, shapes)
         return TreePlan(
             first,
@@ -278,6 +300,9 @@ class JunctionTree:
             home,
             stride,
             np.array(self._n_states, np.int64),
+            np.array(sep_var_first, np.int64),
+            np.array(sep_var, np.int64),
+            np.array(sep_stride, np.int64),
         )
 
     def _potential(self, first: Any, shapes: list[list[int]]) -> Matrix:
@@ -341,11 +366,13 @@ def _entry_of_cell(
     return entry.ravel()
 
 
-def in_threads(work: Callable[[int], None], n_parts: int) -> None:
-    """Do `work(0)` to `work(n_parts - 1)`, each in a thread of its own."""
-    if n_parts == 1:
-        work(0)
+def in_threads(work: Callable[[int], None], n_parts: int, n_jobs: int | None = None) -> None:
+    """Do `work(0)` to `work(n_parts - 1)` on `n_jobs` threads (all cores if not given)."""
+    n_threads = min(n_parts, n_jobs or os.cpu_count() or 1)
+    if n_threads == 1:
+        for part in range(n_parts):
+            work(part)
         return
-    with ThreadPoolExecutor(n_parts) as pool:
+    with ThreadPoolExecutor(n_threads) as pool:
         for task in [pool.submit(work, part) for part in range(n_parts)]:
             task.result()

@@ -3,7 +3,8 @@
 Every clique has a table with a row of `lanes` numbers per cell, one lane per row of data, so that
 each step is a vector instruction over the lanes. Messages towards the root are scaled to sum to
 one and their scales kept as logs; products are scaled by their largest entry before the next
-factor comes in. So nothing underflows, however many variables or however small the probabilities.
+factor comes in. So the probability of evidence may be as small as it likes; only within one clique
+can a state vanish, when it is 1e-300 times less probable than another that is still possible.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class TreePlan(NamedTuple):
     with its parent `parent[c]` (before c in order; -1 for a root) has entries `sep_first[c]` to
     `sep_first[c + 1]`; `up[cell]` is the entry a cell of c belongs to, and `down[down_first[c] +
     i]` the entry that cell i of the parent belongs to. Variable v enters evidence at clique
-    `home[v]`, where it has `stride[v]` and `n_states[v]`. Positions of cells and entries are
+    `home[v]`, where it has `stride[v]` and `n_states[v]`. The separator of c is over the variables
+    `sep_var[sep_var_first[c] : sep_var_first[c + 1]]` with strides `sep_stride`. Positions of cells and entries are
     unsigned, which spares the compiled loops a check for negative indices.
     """
 
@@ -44,6 +46,9 @@ class TreePlan(NamedTuple):
     home: Array
     stride: Array
     n_states: Array
+    sep_var_first: Array
+    sep_var: Array
+    sep_stride: Array
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -104,9 +109,39 @@ def _enter(
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
+def _rule_out(
+    plan: TreePlan, message: Array, codes: Array, missing: int, start: int, stop: int, c: int
+) -> None:
+    """Strike the entries of clique c's message that contradict what is observed.
+
+    The evidence enters at one clique only. Were other states left in the messages until then, they
+    could crowd the observed one out: it might underflow before it is known to be the only one.
+    """
+    first, last = plan.sep_first[c], plan.sep_first[c + 1]
+    for i in range(plan.sep_var_first[c], plan.sep_var_first[c + 1]):
+        v = plan.sep_var[i]
+        for r in range(start, stop):
+            if codes[v, r] == missing:
+                continue
+            entry = first
+            while entry < last:
+                for s in range(plan.n_states[v]):
+                    if s == codes[v, r]:
+                        entry += np.uint64(plan.sep_stride[i])
+                        continue
+                    for _ in range(plan.sep_stride[i]):
+                        message[entry, r - start] = 0.0
+                        entry += np.uint64(1)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _collect(
     plan: TreePlan,
     lanes: Any,
+    codes: Array,
+    missing: int,
+    start: int,
+    stop: int,
     table: Array,
     message: Array,
     biggest: Array,
@@ -136,6 +171,7 @@ def _collect(
                 entry = first + plan.up[cell]
                 for b in range(len(lanes)):
                     message[entry, b] += table[cell, b]
+        _rule_out(plan, message, codes, missing, start, stop, c)
         p = plan.parent[c]
         for b in range(len(lanes)):
             scale[b] = 0.0
@@ -283,7 +319,7 @@ def calibrate(
         _start(plan, lanes, table)
         _enter(plan, lanes, table, codes, missing, r, end, soft, soft_first, factor)
         logs[:] = 0.0
-        _collect(plan, lanes, table, message, biggest, sums, logs, False)
+        _collect(plan, lanes, codes, missing, r, end, table, message, biggest, sums, logs, False)
         for b in range(end - r):
             log_z[r + b] = logs[b]
         if targets.size == 0 and expected.size == 0:
@@ -403,7 +439,7 @@ def explain(
         _start(plan, lanes, table)
         _enter(plan, lanes, table, codes, missing, r, end, soft, soft_first, factor)
         logs[:] = 0.0
-        _collect(plan, lanes, table, message, biggest, sums, logs, top)
+        _collect(plan, lanes, codes, missing, r, end, table, message, biggest, sums, logs, top)
         for b in range(end - r):
             log_z[r + b] = logs[b]
             if logs[b] == -np.inf:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from unveil.table.describe import TableDescription
 
-__all__ = ["Column", "Table", "code_dtype", "missing_code"]
+__all__ = ["Column", "Table", "code_dtype", "missing_code", "recoded"]
 
 Column = npt.NDArray[Any]
 
@@ -185,10 +185,7 @@ class Table:
         dtype = code_dtype(widest)
         matrix = np.empty((len(chosen), self.n_rows), dtype)
         for row, name in zip(matrix, chosen, strict=True):
-            column = self.column(name)
-            row[:] = column
-            if column.dtype != dtype:
-                row[_is_missing(column)] = missing_code(dtype)
+            row[:] = recoded(self.column(name), dtype)
         return matrix
 
     # Making new tables -------------------------------------------------------------------------
@@ -357,9 +354,7 @@ def _checked_column(variable: Variable, column: Column, n_rows: int) -> Column:
             f"column {name!r}, row {row + 1}: code {int(column[row])} is not one of the "
             f"{variable.n_states} states (codes 0 to {variable.n_states - 1})"
         )
-    if column.dtype != dtype:
-        column = np.where(missing, missing_code(dtype), column).astype(dtype)
-    return _read_only(column)
+    return _read_only(recoded(column, dtype))
 
 
 def _checked_weights(weights: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.float64]:
@@ -373,6 +368,15 @@ def _checked_weights(weights: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.floa
             f"row {row + 1}: a weight must be finite and not negative, got {array[row]}"
         )
     return _read_only(array)
+
+
+def recoded(column: Column, dtype: npt.DTypeLike) -> Column:
+    """The same codes in another type, missing cells marked as that type marks them."""
+    if column.dtype == dtype:
+        return column
+    wide = column.astype(dtype)
+    wide[_is_missing(column)] = missing_code(dtype)
+    return wide
 
 
 def _is_missing(column: Column) -> npt.NDArray[np.bool_]:

@@ -1,0 +1,440 @@
+"""The figures of thesis chapters 4 and 5: hidden variables found, and their numbers of states.
+
+    python benchmarks/discover.py --data FOLDER --out FILE.json --pictures FOLDER --part all
+
+Parts: `cardinality` (the table of 5.4 with its EM comparison, Fig. 5.3 and Fig. 5.4), `figures`
+(Fig. 4.3 and 4.4) and `real` (stocks, news, soybean, COIL; needs `--data`). `--quick` takes fewer
+sizes, one case of each kind and short time limits. Results of parts that were not run stay in the
+JSON file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import machine, markdown_table, versions, write_json
+
+from unveil import DAG, Network, Table, TableCPD, Variable, datasets
+from unveil.discover.procedure import Discovery, Settings, discover_networks
+from unveil.em import cheeseman_stutz, fit_em, structural_em
+from unveil.evaluate import log_loss
+from unveil.hidden import (
+    agglomerate_several,
+    agglomerate_states,
+    choose_cardinality,
+    naive_graph,
+)
+from unveil.hidden.cardinality import local_graph
+from unveil.model.prior import EquivalentSampleSize
+from unveil.score import BDeu
+
+PRIOR = EquivalentSampleSize(1.0)
+TEST_ROWS = 10_000
+ALARM_HIDDEN = ("HR", "INTUBATION", "LVFAILURE", "VENTLUNG")
+INSURANCE_HIDDEN = ("Accident", "Age", "MakeModel", "VehicleYear")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--data", type=Path, help="folder with stocks/, text/, uci/ and counts/")
+    parser.add_argument("--out", type=Path, help="JSON file for the numbers")
+    parser.add_argument("--pictures", type=Path, help="folder for the pictures")
+    parser.add_argument("--part", choices=[*PARTS, "all"], default="all")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    old = json.loads(arguments.out.read_text()) if arguments.out and arguments.out.exists() else {}
+    record = {**old, "machine": machine(), "versions": versions(["unveil", "numpy", "numba"])}
+    for part in PARTS if arguments.part == "all" else [arguments.part]:
+        record[part] = PARTS[part](arguments)
+        if arguments.out:
+            write_json(arguments.out, record)
+    if arguments.pictures:
+        draw(record, arguments.pictures)
+
+
+# Cardinality: the table of 5.4, Fig. 5.3, Fig. 5.4 ------------------------------------------
+
+
+def cardinality(arguments: argparse.Namespace) -> dict[str, Any]:
+    """All of section 5.4 that is synthetic."""
+    n_rows = 2000 if arguments.quick else 10_000
+    sizes = [250, 1000] if arguments.quick else [250, 500, 1000, 2000, 5000, 10_000]
+    return {
+        "table": cardinality_table(n_rows, arguments.seed, sweep=not arguments.quick),
+        "sizes": cardinality_by_size(sizes, arguments.seed),
+        "several": several_hidden(2000 if arguments.quick else 5000, arguments.seed),
+    }
+
+
+def inner_variables(network: Network) -> list[str]:
+    """Variables that are no leaf and have at least three others in their blanket (5.4)."""
+    dag = network.dag
+    return [n for n in dag.nodes if dag.children(n) and len(dag.markov_blanket(n)) >= 3]
+
+
+def cardinality_table(n_rows: int, seed: int, sweep: bool) -> list[dict[str, Any]]:
+    alarm = datasets.network("alarm")
+    rows = alarm.sample(n_rows, seed=seed)
+    agglomerate_states(rows, alarm.dag, "HR")  # compiled before the clock runs
+    found = []
+    for name in inner_variables(alarm):
+        hidden = rows.without(name)
+        tree, tree_time = clocked(lambda h=hidden, n=name: agglomerate_states(h, alarm.dag, n))
+        chosen, time_ = clocked(lambda h=hidden, n=name: choose_cardinality(h, alarm.dag, n))
+        line: dict[str, Any] = {
+            "variable": name, "true": alarm.variable(name).n_states, "completed": tree.best,
+            "refined": chosen.n_states, "agglomeration_s": tree_time, "with_refinement_s": time_,
+        }  # fmt: skip
+        if sweep:
+            most = max(line["true"], chosen.n_states) + 2
+            scores, em_time = clocked(lambda h=hidden, n=name, m=most: em_sweep(h, alarm.dag, n, m))
+            best = max(scores, key=lambda k: scores[k])
+            line.update(em=best, em_s=em_time, em_scores=scores)
+        found.append(line)
+    exact = sum(x["refined"] == x["true"] for x in found)
+    near = sum(abs(x["refined"] - x["true"]) <= 1 for x in found)
+    print(
+        f"\nCardinality, ALARM, {n_rows} rows: {exact} of {len(found)} exact, {near} within one\n"
+    )
+    head = ["variable", "true", "completed data", "refined", "EM", "tree s", "refined s", "EM s"]
+    keys = [
+        "variable", "true", "completed", "refined", "em", "agglomeration_s", "with_refinement_s",
+        "em_s",
+    ]  # fmt: skip
+    print(markdown_table(head, [[shown(x.get(k)) for k in keys] for x in found]))
+    return found
+
+
+def em_sweep(table: Table, dag: DAG, name: str, most: int) -> dict[int, float]:
+    """Cheeseman-Stutz at every cardinality, the best of five random starts run to convergence.
+
+    In the part of the network around the variable: what is far from it does not depend on it.
+    """
+    around = local_graph(dag, name)
+    rows = table.select([n for n in around.nodes if n != name])
+    scores = {}
+    for k in range(1, most + 1):
+        runs = fit_em(around, rows, PRIOR, {name: k}, n_starts=5 if k > 1 else 1, seed=k).starts
+        scores[k] = max(cheeseman_stutz(run.network, rows, PRIOR) for run in runs)
+    return scores
+
+
+def cardinality_by_size(sizes: Sequence[int], seed: int) -> list[dict[str, Any]]:
+    """How the cardinality grows with the number of rows (Fig. 5.3)."""
+    alarm = datasets.network("alarm")
+    names = inner_variables(alarm)
+    rows = alarm.sample(max(sizes), seed=seed)
+    found = []
+    for n in sizes:
+        part = rows.take(np.arange(n))
+        states = {v: choose_cardinality(part.without(v), alarm.dag, v).n_states for v in names}
+        gap = [states[v] - alarm.variable(v).n_states for v in names]
+        found.append({
+            "rows": n, "states": states, "exact": sum(g == 0 for g in gap),
+            "within_one": sum(abs(g) <= 1 for g in gap), "mean_gap": float(np.mean(gap)),
+        })  # fmt: skip
+    print("\nFig. 5.3: cardinality by sample size\n")
+    head = ["rows", "exact", "within one", "mean difference from the truth"]
+    keys = ["rows", "exact", "within_one", "mean_gap"]
+    print(markdown_table(head, [[shown(x[k]) for k in keys] for x in found]))
+    return found
+
+
+def interacting(seed: int) -> Network:
+    """Four interacting hidden variables of 3, 2, 4 and 3 states over binary nodes (Fig. 5.4)."""
+    generator = np.random.default_rng(seed)
+    states = {"h0": 3, "h1": 2, "h2": 4, "h3": 3}
+    parents: dict[str, list[str]] = {"h0": [], "h1": ["h0"], "h2": ["h0"], "h3": ["h1", "h2"]}
+    for h in states:
+        parents.update({f"x{h[1]}{i}": [h] for i in range(6)})
+    variables = {n: Variable(n, range(states.get(n, 2)), hidden=n in states) for n in parents}
+    cpds = []
+    for name, above in parents.items():
+        shape = [variables[p].n_states for p in above]
+        k = variables[name].n_states
+        concentration = 0.5 if name in states else 0.25
+        values = generator.dirichlet(np.full(k, concentration), shape)
+        cpds.append(
+            TableCPD(variables[name], [variables[p] for p in above], 0.95 * values + 0.05 / k)
+        )
+    return Network(cpds)
+
+
+def several_hidden(n_rows: int, seed: int) -> dict[str, Any]:
+    """Agglomeration in turns, then structural EM; against two states each and the true sizes."""
+    truth = interacting(seed)
+    names = list(truth.hidden)
+    table = truth.sample(n_rows, seed=seed).without(names)
+    test = truth.sample(TEST_ROWS, seed=seed + 1000).without(names)
+    completed, elapsed = clocked(lambda: agglomerate_several(table, truth.dag, names))
+    sizes = {h: completed.variable(h).n_states for h in names}
+    book = agglomerate_several(table, truth.dag, names, refine=False)
+    lines = {"original": {h: truth.variable(h).n_states for h in names}, "agglomeration": sizes,
+             "two states": dict.fromkeys(names, 2)}  # fmt: skip
+    result: dict[str, Any] = {
+        "states": lines, "completed_data_alone": {h: book.variable(h).n_states for h in names},
+        "agglomeration_s": elapsed, "test_bits": {},
+    }  # fmt: skip
+    for line, k in lines.items():
+        hidden = {h: v for h, v in k.items() if v > 1}
+        dag = truth.dag
+        for h in names:
+            dag = dag if h in hidden else dag.without_node(h)
+        network = fit_em(dag, table, PRIOR, hidden, n_starts=3, start="cluster", seed=seed).network
+        if line != "original":
+            network = structural_em(table, network, BDeu(1.0), max_rounds=5, seed=seed).network
+        result["test_bits"][line] = log_loss(network, test).bits
+    print(f"\nFig. 5.4: states {lines}; test log-loss, bits per row: {result['test_bits']}\n")
+    return result
+
+
+# Figures 4.3 and 4.4 -------------------------------------------------------------------------
+
+
+def figures(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Test log-loss with a variable of ALARM or INSURANCE hidden: five lines."""
+    sizes = [1000] if arguments.quick else [500, 1000, 5000]
+    cases = [("alarm", h, n) for h in ALARM_HIDDEN for n in sizes]
+    cases += [("insurance", h, 1000) for h in INSURANCE_HIDDEN]
+    found = [figure_line(*case, arguments.seed) for case in cases]
+    print("\nFig. 4.3 and 4.4: test log-loss, bits per row (lower is better)\n")
+    head = ["network", "hidden", "rows", "none", "naive", "original", "2 states", "agglomeration",
+            "gain, nats", "states (true)", "children", "seconds"]  # fmt: skip
+    print(markdown_table(head, [figure_words(x) for x in found]))
+    return found
+
+
+def figure_line(name: str, hidden: str, n_rows: int, seed: int) -> dict[str, Any]:
+    truth = datasets.network(name)
+    table = truth.sample(n_rows, seed=seed).without(hidden)
+    test = truth.sample(TEST_ROWS, seed=seed + 1000).without(hidden)
+    found, elapsed = clocked(lambda: discover_networks(table, Settings(max_hidden=1), seed=seed))
+    two = discover_networks(
+        table, Settings(max_hidden=1, n_states=2), baseline=found.baseline, seed=seed
+    )
+    k = truth.variable(hidden).n_states
+    original = best_of(
+        fit_em(truth.dag, table, PRIOR, {hidden: k}, n_starts=5, seed=seed).starts, table
+    )
+    networks = {"none": found.baseline, "naive": naive(table, seed), "original": original,
+                "two": two.network, "agglomeration": found.network}  # fmt: skip
+    bits = {line: log_loss(network, test).bits for line, network in networks.items()}
+    return {
+        "network": name, "hidden": hidden, "rows": n_rows, "bits": bits, "gain": found.gain,
+        "gain_two": two.gain,
+        "gain_original": cheeseman_stutz(original, table, PRIOR) - found.baseline_score,
+        "true_states": k, "seconds": elapsed, **whereabouts(found, truth, hidden),
+    }  # fmt: skip
+
+
+def whereabouts(found: Discovery, truth: Network, hidden: str) -> dict[str, Any]:
+    """Where the hidden variable was put, and how much of its true place that is."""
+    true = {"true_children": list(truth.dag.children(hidden)),
+            "true_neighbours": list(truth.dag.neighbours(hidden))}  # fmt: skip
+    if not found.hidden:
+        return {"states": 1, "children": [], "parents": [], **true}
+    h = found.hidden[0]
+    dag = found.network.dag
+    return {
+        "states": found.network.variable(h).n_states, "children": list(dag.children(h)),
+        "parents": list(dag.parents(h)), **true,
+    }  # fmt: skip
+
+
+def naive(table: Table, seed: int, starts: int = 3) -> Network:
+    """The straw man: a two-state parent of everything, then structural EM, with restarts."""
+    graph = naive_graph(table.names, "H1")
+    runs = fit_em(
+        graph, table, PRIOR, {"H1": 2}, n_starts=starts, start="cluster", seed=seed
+    ).starts
+    adapted = [
+        structural_em(table, run.network, BDeu(1.0), max_rounds=10, seed=seed) for run in runs
+    ]
+    return max(adapted, key=lambda r: r.score).network
+
+
+def best_of(starts: Sequence[Any], table: Table) -> Network:
+    network: Network = max(
+        (s.network for s in starts), key=lambda n: cheeseman_stutz(n, table, PRIOR)
+    )
+    return network
+
+
+def figure_words(x: dict[str, Any]) -> list[str]:
+    bits = x["bits"]
+    true = set(x["true_children"])
+    overlap = f"{len(true & set(x['children']))} of {len(true)}, {len(x['children'])} found"
+    lines = [f"{bits[k]:.4f}" for k in ("none", "naive", "original", "two", "agglomeration")]
+    return [x["network"], x["hidden"], str(x["rows"]), *lines, f"{x['gain']:.1f}",
+            f"{x['states']} ({x['true_states']})", overlap, f"{x['seconds']:.0f}"]  # fmt: skip
+
+
+# Real tables ---------------------------------------------------------------------------------
+
+
+def real(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Stocks, soybean, COIL and news, half of the rows (at most 5000) to learn from."""
+    if arguments.data is None:
+        print("real tables need --data; left out")
+        return []
+    limit = 30.0 if arguments.quick else 240.0
+    found = []
+    for name, read in REAL.items():
+        table = read(arguments.data)
+        order = np.random.default_rng(arguments.seed).permutation(table.n_rows)
+        n_train = min(5000, (2 * table.n_rows) // 3)
+        train, test = table.take(np.sort(order[:n_train])), table.take(np.sort(order[n_train:]))
+        found.append({"table": name, "rows": n_train, "columns": table.n_columns,
+                      **real_line(train, test, arguments.seed, limit)})  # fmt: skip
+    print("\nReal tables: test log-loss, bits per row\n")
+    keys = [
+        "table", "rows", "columns", "none", "two", "agglomeration", "gain", "states", "children",
+        "stopped", "seconds",
+    ]  # fmt: skip
+    head = [{"two": "2 states", "gain": "gain, nats"}.get(k, k) for k in keys]
+    print(markdown_table(head, [[shown(x[k]) for k in keys] for x in found]))
+    return found
+
+
+def real_line(train: Table, test: Table, seed: int, limit: float) -> dict[str, Any]:
+    settings = Settings(max_hidden=1, max_candidates=12, max_adapted=4, max_polished=2)
+    found, elapsed = clocked(
+        lambda: discover_networks(train, settings, seed=seed, time_limit=limit)
+    )
+    fixed = Settings(max_hidden=1, max_candidates=12, max_adapted=4, max_polished=2, n_states=2)
+    two = discover_networks(train, fixed, baseline=found.baseline, seed=seed, time_limit=limit)
+    h = found.hidden[0] if found.hidden else None
+    return {
+        "none": log_loss(found.baseline, test).bits, "two": log_loss(two.network, test).bits,
+        "agglomeration": log_loss(found.network, test).bits, "gain": found.gain,
+        "states": found.network.variable(h).n_states if h else 1,
+        "children": ", ".join(found.network.dag.children(h)) if h else "",
+        "stopped": found.stopped, "seconds": elapsed,
+    }  # fmt: skip
+
+
+def stocks(data: Path, threshold: float = 0.005, most: int = 20) -> Table:
+    """Daily moves: `same` within half a percent, for the stocks with the most days."""
+    import gzip
+
+    with gzip.open(data / "stocks" / "stocks_close_1990_2017.csv.gz", "rt") as file:
+        head = file.readline().strip().split(",")[1:]
+        cells = [line.rstrip("\n").split(",")[1:] for line in file]
+    prices = np.array([[float(c) if c else np.nan for c in row] for row in cells])
+    chosen = np.argsort(np.isnan(prices).sum(axis=0), kind="stable")[:most]
+    moves = np.diff(np.log(prices[:, chosen]), axis=0)
+    moves = moves[~np.isnan(moves).any(axis=1)]
+    codes = np.where(moves > threshold, 2, np.where(moves < -threshold, 0, 1))
+    variables = [Variable(head[i], ["down", "same", "up"]) for i in chosen]
+    return Table(variables, list(codes.T))
+
+
+def read_discrete(*path: str) -> Callable[[Path], Table]:
+    """A reader of a table all of whose columns are categories."""
+
+    def read(data: Path) -> Table:
+        table = Table.read(data.joinpath(*path), kinds="discrete")
+        return table.select([v.name for v in table.variables if v.n_states > 1])
+
+    return read
+
+
+REAL: dict[str, Callable[[Path], Table]] = {
+    "stocks": stocks,
+    "soybean": read_discrete("uci", "soybean_large_train.csv"),
+    "coil": read_discrete("counts", "coil86_train.csv.gz"),
+    "news": read_discrete("text", "news20_w100.csv.gz"),
+}
+
+PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
+    "cardinality": cardinality, "figures": figures, "real": real,
+}  # fmt: skip
+
+
+# Pictures ------------------------------------------------------------------------------------
+
+
+def draw(record: dict[str, Any], folder: Path) -> None:
+    """The pictures of whatever parts the record has."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    folder.mkdir(parents=True, exist_ok=True)
+    if record.get("figures"):
+        draw_figures(record["figures"], folder, plt)
+    if record.get("cardinality"):
+        draw_cardinality(record["cardinality"], folder, plt)
+
+
+def draw_figures(lines: Sequence[dict[str, Any]], folder: Path, plt: Any) -> None:
+    """Fig. 4.3 and 4.4: how much better than no hidden variable, in bits per row."""
+    labels = {
+        "naive": "naive", "original": "original", "two": "2 states",
+        "agglomeration": "agglomeration",
+    }  # fmt: skip
+    figure, axes = plt.subplots(figsize=(9, 4))
+    places = np.arange(len(lines))
+    for i, (key, label) in enumerate(labels.items()):
+        gains = [x["bits"]["none"] - x["bits"][key] for x in lines]
+        axes.bar(places + 0.2 * (i - 1.5), gains, 0.2, label=label)
+    axes.set_xticks(places, [f"{x['hidden']}\n{x['rows']}" for x in lines], fontsize=6)
+    axes.axhline(0, color="black", linewidth=0.8)
+    axes.set_ylabel("gain over no hidden variable\n(bits per row, unseen rows)")
+    axes.legend(fontsize=8)
+    save(figure, folder / "discover_figures.png", plt)
+
+
+def draw_cardinality(part: dict[str, Any], folder: Path, plt: Any) -> None:
+    """The table of 5.4 and Fig. 5.3."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), width_ratios=[2, 1])
+    table = part["table"]
+    places = np.arange(len(table))
+    left.plot(
+        places, [x["true"] for x in table], "ko", markersize=8, fillstyle="none", label="true"
+    )
+    left.plot(places, [x["refined"] for x in table], "C0x", label="refined")
+    if "em" in table[0]:
+        left.plot(places, [x["em"] for x in table], "C1+", label="EM, 5 random starts")
+    left.set_xticks(places, [x["variable"] for x in table], rotation=90, fontsize=6)
+    left.set_ylabel("states")
+    left.legend(fontsize=8)
+    sizes = part["sizes"]
+    rows = [x["rows"] for x in sizes]
+    right.semilogx(rows, [x["exact"] for x in sizes], "o-", label="exact")
+    right.semilogx(rows, [x["within_one"] for x in sizes], "s-", label="within one")
+    right.set_xlabel("rows")
+    right.set_ylabel(f"variables of {len(table)}")
+    right.legend(fontsize=8)
+    save(figure, folder / "discover_cardinality.png", plt)
+
+
+def save(figure: Any, path: Path, plt: Any) -> None:
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def clocked(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What the work gives, and the processor time it took: others may share the machine."""
+    started = time.process_time()
+    result = work()
+    return result, time.process_time() - started
+
+
+def shown(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    main()

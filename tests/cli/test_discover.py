@@ -1,0 +1,182 @@
+"""`unveil discover` from a table to a folder, interrupted and resumed; and the demo."""
+
+import contextlib
+import json
+
+import pytest
+
+from unveil import Network, Table, TableCPD, Variable, load
+from unveil.cli import main
+
+QUICK = ["--max-hidden", "1", "--seed", "1", "--resamples", "1", "--no-straw-men", "--jobs", "1"]
+FILES = ["baseline.json", "log.jsonl", "model.json", "posteriors.csv", "report.html", "state.json"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Five answers that one thing behind them explains."""
+    hidden = Variable("h", ["a", "b"])
+    answers = [
+        TableCPD(Variable(f"x{i}", ["no", "yes"]), [hidden], [[0.9, 0.1], [0.15, 0.85]])
+        for i in range(5)
+    ]
+    network = Network([TableCPD(hidden, [], [0.5, 0.5]), *answers])
+    path = tmp_path_factory.mktemp("data") / "answers.csv"
+    network.sample(600, seed=1).without("h").write(path)
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*words):
+        code = main([str(word) for word in words])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return code, out, err
+
+    return run
+
+
+def stop_when(monkeypatch, phase):
+    """As if someone pressed Ctrl-C when the work comes to this phase."""
+
+    @contextlib.contextmanager
+    def stopping(unit=""):
+        yield lambda step: not step.phase.startswith(phase)
+
+    monkeypatch.setattr("unveil.cli.discover.live_progress", stopping)
+
+
+def phases(folder):
+    return [json.loads(line)["phase"] for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+def remember(folder, data):
+    """What an interrupted run with the settings of `QUICK` would have left in the folder."""
+    from unveil.cli.discover import _State
+    from unveil.discover import Settings
+
+    state = {
+        "fingerprint": _State(folder, Table.read(data), Settings(max_hidden=1))._fingerprint,
+        "finished": False,
+        "seed": 1,
+    }
+    (folder / "state.json").write_text(json.dumps(state))
+    independent = Network([TableCPD.uniform(v) for v in Table.read(data).variables])
+    independent.save(folder / "model.json")
+    independent.save(folder / "baseline.json")
+
+
+def test_from_a_table_to_a_report(run, data, tmp_path):
+    folder = tmp_path / "new" / "out"
+    code, out, err = run("discover", data, "-o", folder, *QUICK)
+    assert (code, err) == (0, "")
+    assert out.startswith("H1: 2 states, parent of x0, x1, x2, x3, x4\n")
+    assert "times more probable with H1 than without" in out
+    assert out.endswith(f"the report is {folder / 'report.html'}\n")
+    assert sorted(p.name for p in folder.iterdir()) == FILES
+    page = (folder / "report.html").read_text()
+    assert page.lstrip().lower().startswith("<!doctype html>")
+    assert "answers.csv" in page
+    assert "H1" in page
+    network = load(folder / "model.json")
+    assert network.hidden == ("H1",)
+    assert load(folder / "baseline.json").hidden == ()
+    posteriors = Table.read(folder / "posteriors.csv")
+    assert posteriors.n_rows == 600
+    assert {"H1", "P(H1=0)", "P(H1=1)"} < set(posteriors.names)
+    total = posteriors.column("P(H1=0)") + posteriors.column("P(H1=1)")
+    assert total == pytest.approx(1, abs=1e-9)
+    expected = network.posterior(Table.read(data), of="H1")["H1"]
+    assert posteriors.column("P(H1=1)") == pytest.approx(expected[:, 1], abs=1e-9)
+    assert phases(folder)[0] == "learning a network of what was observed"
+    assert json.loads((folder / "state.json").read_text())["finished"] is True
+    # Finished: a second run starts afresh, and by its seed finds the same.
+    again_code, again, again_err = run("discover", data, "-o", folder, *QUICK)
+    assert (again_code, again_err) == (0, "")
+    assert again == out
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(run, data, tmp_path, monkeypatch):
+    words = ["discover", data, "-o", tmp_path, *QUICK, "--max-hidden", "2"]
+    with monkeypatch.context() as patch:
+        stop_when(patch, "round 2")
+        code, _, err = run(*words)
+    assert code == 0
+    assert err == "note: stopped early (asked to stop); run again to go on from here\n"
+    assert load(tmp_path / "model.json").hidden == ("H1",)
+    assert sorted(p.name for p in tmp_path.iterdir()) == FILES
+    known = len(phases(tmp_path))
+    code, _, err = run(*words)
+    assert code == 0
+    assert err == f"note: going on from the run in {tmp_path} (use --no-resume to start afresh)\n"
+    assert "H1" in load(tmp_path / "model.json").hidden
+    assert "learning a network of what was observed" not in phases(tmp_path)[known:]
+    assert json.loads((tmp_path / "state.json").read_text())["finished"] is True
+
+
+@pytest.mark.parametrize("change", [["--ess", "2"], ["--no-resume"], ["--drop", "x4"]])
+def test_another_question_starts_afresh(run, data, tmp_path, change):
+    words = ["discover", data, "-o", tmp_path, *QUICK]
+    remember(tmp_path, data)
+    _, _, err = run(*words, "--time-limit", "0")
+    assert "going on" in err
+    assert phases(tmp_path) == ["round 1"]
+    remember(tmp_path, data)
+    _, _, err = run(*words, *change, "--time-limit", "0")
+    assert "going on" not in err
+    assert phases(tmp_path)[1:] == ["learning a network of what was observed", "round 1"]
+
+
+def test_stopped_before_the_first_round_nothing_half_done_is_kept(run, data, tmp_path):
+    """A network without hidden variables that was cut short would flatter the hidden ones."""
+    fresh = run("discover", data, "-o", tmp_path / "fresh", *QUICK)[1]
+    code, _, err = run("discover", data, "-o", tmp_path / "cut", *QUICK, "--time-limit", "0")
+    assert code == 0
+    assert "note: stopped early (time limit)" in err
+    assert (tmp_path / "cut" / "report.html").exists()
+    resumed = run("discover", data, "-o", tmp_path / "cut", *QUICK)[1]
+    assert resumed.splitlines()[:3] == fresh.splitlines()[:3]
+
+
+def test_a_broken_memory_is_forgotten(run, data, tmp_path):
+    (tmp_path / "state.json").write_text("{ half of")
+    code, _, err = run("discover", data, "-o", tmp_path, *QUICK, "--time-limit", "0")
+    assert code == 0
+    assert f"note: {tmp_path / 'state.json'} cannot be read; starting afresh\n" in err
+
+
+def test_nothing_hidden(run, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,c\n" + "x,p,1\ny,q,0\nx,q,0\ny,p,1\n" * 20)
+    code, out, _ = run("discover", tmp_path / "t.csv", "-o", tmp_path / "o", *QUICK)
+    assert code == 0
+    assert "No hidden variable is warranted" in out
+    assert (tmp_path / "o" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["--adapt", "magic"], 1, "--adapt is em, blanket or full, not 'magic'"),
+        (["--ess", "0"], 1, "must be a positive number, got 0.0"),
+        (["--max-hidden", "0"], 2, "'--max-hidden'"),
+        (["--states", "1"], 2, "'--states'"),
+        (["--weights", "nope"], 1, "weights names a column 'nope'"),
+    ],
+)
+def test_refusals(run, data, tmp_path, words, code, sentence):
+    got, _, err = run("discover", data, "-o", tmp_path / "o", *QUICK, *words)
+    assert got == code
+    assert sentence in err
+    assert not (tmp_path / "o" / "report.html").exists()
+
+
+def test_the_demo_discovers_the_college_plans(run, tmp_path, monkeypatch):
+    """The real call is long; here it is only seen that the demo asks for the right thing."""
+    asked = {}
+    monkeypatch.setattr("unveil.cli.discover.discover", lambda **words: asked.update(words))
+    code, out, _ = run("demo", "-o", tmp_path)
+    assert code == 0
+    assert Table.read(asked["data"], weights=asked["weights"]).total_weight == 10_318
+    assert (asked["output"], asked["ess"], asked["seed"]) == (tmp_path, 5.0, 1)
+    assert out.startswith(f"$ unveil discover {asked['data']} --weights weight --ess 5 --seed 1")
