@@ -30,7 +30,6 @@ from unveil.hidden import (
     choose_cardinality,
     naive_graph,
 )
-from unveil.hidden.cardinality import local_graph
 from unveil.model.prior import EquivalentSampleSize
 from unveil.score import BDeu
 
@@ -115,14 +114,13 @@ def cardinality_table(n_rows: int, seed: int, sweep: bool) -> list[dict[str, Any
 def em_sweep(table: Table, dag: DAG, name: str, most: int) -> dict[int, float]:
     """Cheeseman-Stutz at every cardinality, the best of five random starts run to convergence.
 
-    In the part of the network around the variable: what is far from it does not depend on it.
+    In the whole network, as in 5.4. (The part around the variable alone would give the same
+    choice, some five times faster.)
     """
-    around = local_graph(dag, name)
-    rows = table.select([n for n in around.nodes if n != name])
     scores = {}
     for k in range(1, most + 1):
-        runs = fit_em(around, rows, PRIOR, {name: k}, n_starts=5 if k > 1 else 1, seed=k).starts
-        scores[k] = max(cheeseman_stutz(run.network, rows, PRIOR) for run in runs)
+        runs = fit_em(dag, table, PRIOR, {name: k}, n_starts=5 if k > 1 else 1, seed=k).starts
+        scores[k] = max(cheeseman_stutz(run.network, table, PRIOR) for run in runs)
     return scores
 
 

@@ -14,7 +14,7 @@ from unveil.evaluate import log_loss
 from unveil.hidden import find_semi_cliques
 from unveil.score import BDeu, FamilyScores
 
-QUICK = Settings(max_hidden=1, max_candidates=8, max_adapted=3, max_polished=1, restarts=2)
+QUICK = Settings(max_hidden=1, max_candidates=4, max_adapted=2, max_polished=1, restarts=1)
 
 
 def naive_rows(n_rows, seed, n_children=5, n_states=3, names="abcdefgh"):
@@ -122,7 +122,7 @@ def test_two_hidden_roots_come_out_one_by_one():
     table = first
     for name in "wxyz":
         table = table.with_column(second.variable(name), second.column(name))
-    settings = Settings(max_hidden=3, max_candidates=8, max_adapted=3, max_polished=1, restarts=2)
+    settings = Settings(max_hidden=3, max_candidates=4, max_adapted=2, max_polished=1, restarts=1)
     discovery = discover_networks(table, settings, seed=1, n_jobs=1)
     assert discovery.hidden == ("H1", "H2")
     places = {frozenset(discovery.network.dag.neighbours(h)) for h in discovery.hidden}

@@ -52,7 +52,7 @@ def cluster(
         str | None,
         typer.Option(help="Make continuous columns discrete: width, frequency, kmeans, deviation."),
     ] = None,
-    states: Annotated[int, typer.Option(help="How many states a discretised column gets.")] = 3,
+    bins: Annotated[int, typer.Option(help="How many states a discretised column gets.")] = 3,
     time_limit: Annotated[
         float | None, typer.Option(help="Stop after so many seconds with the best so far.")
     ] = None,
@@ -65,7 +65,7 @@ def cluster(
     from unveil.model import EquivalentSampleSize
     from unveil.table import Table
 
-    table = prepared(Table.read(data, **reading), drop, discretize, states)
+    table = prepared(Table.read(data, **reading), drop, discretize, bins)
     with live_progress("nats") as listener:
         found = latent_classes(
             table, _numbers(classes), criterion, starts,  # type: ignore[arg-type]

@@ -62,7 +62,7 @@ def learn(
         str | None,
         typer.Option(help="Make continuous columns discrete: width, frequency, kmeans, deviation."),
     ] = None,
-    states: Annotated[int, typer.Option(help="How many states a discretised column gets.")] = 3,
+    bins: Annotated[int, typer.Option(help="How many states a discretised column gets.")] = 3,
     bootstrap: Annotated[
         int, typer.Option(help="Learn from so many resampled tables to see how sure each arc is.")
     ] = 0,
@@ -79,7 +79,7 @@ def learn(
     from unveil.search import learn as learn_network
     from unveil.table import Table
 
-    table = prepared(Table.read(data, **reading), drop, discretize, states)
+    table = prepared(Table.read(data, **reading), drop, discretize, bins)
     settings: dict[str, Any] = {
         "score": _score(score, ess),
         "search": search,

@@ -50,7 +50,8 @@ def choose_cardinality(
 ) -> Cardinality:
     """The number of states of `name` that Cheeseman-Stutz prefers among the best few.
 
-    Agglomeration proposes its two best cardinalities. They are tried by EM of at most
+    Agglomeration proposes its two best cardinalities (and, when they are large, halves of them:
+    the score of completed data over-splits where joint assignments are few). They are tried by EM of at most
     `iterations` from their completions, in the part of the network around the variable; then one
     and two fewer and one more than the winner, until the winner stays. The variable has no column
     in `table` (or one that is ignored).
@@ -65,7 +66,7 @@ def choose_cardinality(
     around = local_graph(dag, name)
     prior = EquivalentSampleSize(score_sample_size)
     refined: dict[int, float] = {}
-    waiting = tree.candidates(2)
+    waiting = _first_to_try(tree)
     while waiting:
         for k in waiting:
             network = completed_fit(table, around, name, tree.states(k), k, prior)
@@ -75,6 +76,16 @@ def choose_cardinality(
         near = (chosen - 2, chosen - 1, chosen + 1)
         waiting = [k for k in near if 1 <= k <= tree.n_initial and k not in refined]
     return Cardinality(name, chosen, tree.states(chosen), refined, tree)
+
+
+def _first_to_try(tree: Agglomeration) -> list[int]:
+    best = tree.candidates(2)
+    halves = []
+    k = best[0] // 2
+    while best[0] > 8 and k >= 2:
+        halves.append(k)
+        k //= 2
+    return [*best[: 1 if halves else 2], *(k for k in halves if k not in best)]
 
 
 def local_graph(dag: DAG, name: str) -> DAG:
