@@ -449,11 +449,12 @@ def memory(folder: Path) -> Record:
         )
         records.append({**job, **json.loads(done.stdout)})
     head = ["data", "search", "rows held, MiB", "peak of sampling, MiB", "peak of learning, MiB",
-            "sampling s", "learning s"]  # fmt: skip
+            "sampling s", "learning s", "learning, processor s"]  # fmt: skip
     rows = [
         [f"{r['network']} {r['n_rows']}", r["search"], f"{r['table_mib']:.0f}",
          f"{r['sampling_peak_mib']:.0f}", f"{r['learning_peak_mib']:.0f}",
-         f"{r['sampling_seconds']:.2f}", f"{r['learning_seconds']:.2f}"]
+         f"{r['sampling_seconds']:.2f}", f"{r['learning_seconds']:.2f}",
+         f"{r['learning_cpu_seconds']:.2f}"]
         for r in records
     ]  # fmt: skip
     print(markdown_table(head, rows))
@@ -472,7 +473,8 @@ def memory_job(job: Record) -> None:
     Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM, see man 5 proc
     clock = _Clock()
     learned = learn(table, search=job["search"])
-    record |= {"learning_seconds": clock.read()["seconds"], "learning_peak_mib": _peak_mib()}
+    record |= {f"learning_{name}": value for name, value in clock.read().items()}
+    record["learning_peak_mib"] = _peak_mib()
     difference = compare(learned.dag, network.dag)
     print(json.dumps({**record, "score": learned.score, "difference": str(difference)}))
 

@@ -239,7 +239,7 @@ def test_learn_from_continuous_columns(run, tmp_path):
     assert code == 1
     assert "continuous (x, y)" in err
     assert "--discretize frequency" in err
-    code, out, _ = run("learn", path, "--discretize", "frequency", "--states", "4")
+    code, out, _ = run("learn", path, "--discretize", "frequency", "--bins", "4")
     assert code == 0
     assert "1 arc, 15 free parameters" in out
 
