@@ -9,7 +9,7 @@ import typer
 
 from unveil.cli.learn import prepared
 from unveil.cli.live import live_progress
-from unveil.cli.options import Seed, TableFile, reads_table
+from unveil.cli.options import Bins, Discretize, Drop, Seed, TableFile, TimeLimit, reads_table
 from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
 
@@ -45,17 +45,10 @@ def cluster(
         int | None, typer.Option(min=2, help="Also the log-loss by so many folds of held-out rows.")
     ] = None,
     name: Annotated[str, typer.Option(help="What the hidden variable is called.")] = "class",
-    drop: Annotated[
-        list[str] | None, typer.Option(help="A column to leave out; repeatable.")
-    ] = None,
-    discretize: Annotated[
-        str | None,
-        typer.Option(help="Make continuous columns discrete: width, frequency, kmeans, deviation."),
-    ] = None,
-    bins: Annotated[int, typer.Option(help="How many states a discretised column gets.")] = 3,
-    time_limit: Annotated[
-        float | None, typer.Option(help="Stop after so many seconds with the best so far.")
-    ] = None,
+    drop: Drop = None,
+    discretize: Discretize = None,
+    bins: Bins = 3,
+    time_limit: TimeLimit = None,
     seed: Seed = None,
     *,
     reading: dict[str, Any],

@@ -10,7 +10,7 @@ import typer
 
 from unveil.cli.learn import prepared
 from unveil.cli.live import live_progress
-from unveil.cli.options import Seed, TableFile, reads_table
+from unveil.cli.options import Bins, Discretize, Drop, Jobs, Seed, TableFile, TimeLimit, reads_table
 from unveil.cli.screen import note, say
 
 if TYPE_CHECKING:
@@ -45,18 +45,11 @@ def discover(
     resume: Annotated[
         bool, typer.Option(help="Go on from what an earlier run in the same folder found.")
     ] = True,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="A column to leave out; repeatable.")
-    ] = None,
-    discretize: Annotated[
-        str | None,
-        typer.Option(help="Make continuous columns discrete: width, frequency, kmeans, deviation."),
-    ] = None,
-    bins: Annotated[int, typer.Option(help="How many states a discretised column gets.")] = 3,
-    time_limit: Annotated[
-        float | None, typer.Option(help="Stop after so many seconds with the best so far.")
-    ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
+    drop: Drop = None,
+    discretize: Discretize = None,
+    bins: Bins = 3,
+    time_limit: TimeLimit = None,
+    jobs: Jobs = None,
     seed: Seed = None,
     *,
     reading: dict[str, Any],

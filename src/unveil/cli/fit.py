@@ -9,7 +9,7 @@ import typer
 
 from unveil.cli.live import live_progress
 from unveil.cli.models import network_from
-from unveil.cli.options import Seed, TableFile, reads_table
+from unveil.cli.options import Seed, TableFile, TimeLimit, reads_table
 from unveil.cli.screen import note, say, show_table
 
 if TYPE_CHECKING:
@@ -39,9 +39,7 @@ def fit(
     tolerance: Annotated[
         float, typer.Option(help="EM stops when it gains less than this part of its objective.")
     ] = 1e-8,
-    time_limit: Annotated[
-        float | None, typer.Option(help="Stop after so many seconds with the best so far.")
-    ] = None,
+    time_limit: TimeLimit = None,
     seed: Seed = None,
     *,
     reading: dict[str, Any],

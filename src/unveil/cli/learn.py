@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unveil.cli.live import live_progress
-from unveil.cli.options import Seed, TableFile, reads_table
+from unveil.cli.options import Bins, Discretize, Drop, Jobs, Seed, TableFile, TimeLimit, reads_table
 from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
 
@@ -55,21 +55,14 @@ def learn(
         list[str] | None,
         typer.Option(help="Variables of one point in time, 'A,B,C'; repeat in order of time."),
     ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="A column to leave out; repeatable.")
-    ] = None,
-    discretize: Annotated[
-        str | None,
-        typer.Option(help="Make continuous columns discrete: width, frequency, kmeans, deviation."),
-    ] = None,
-    bins: Annotated[int, typer.Option(help="How many states a discretised column gets.")] = 3,
+    drop: Drop = None,
+    discretize: Discretize = None,
+    bins: Bins = 3,
     bootstrap: Annotated[
         int, typer.Option(help="Learn from so many resampled tables to see how sure each arc is.")
     ] = 0,
-    time_limit: Annotated[
-        float | None, typer.Option(help="Stop after so many seconds with the best so far.")
-    ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
+    time_limit: TimeLimit = None,
+    jobs: Jobs = None,
     seed: Seed = None,
     *,
     reading: dict[str, Any],
@@ -130,6 +123,8 @@ def prepared(table: Table, drop: list[str] | None, method: str | None, states: i
     from unveil.table import Discretizer
 
     if drop:
+        if set(drop) >= set(table.names):
+            raise DataError("--drop leaves no column to learn from")
         table = table.without(drop)
     continuous = [v.name for v in table.variables if not v.is_discrete]
     empty = [name for name in continuous if table.missing(name).all()]
@@ -148,8 +143,11 @@ def prepared(table: Table, drop: list[str] | None, method: str | None, states: i
         )
     if continuous:
         names = {"width": "equal_width", "frequency": "equal_frequency"}
-        method = names.get(str(method), str(method))
-        table = Discretizer.fit(table, continuous, method=method, n_states=states).apply(table)
+        names |= {"kmeans": "kmeans", "deviation": "deviation"}
+        if method not in names:
+            raise DataError(f"--discretize is one of {', '.join(names)}, not {method!r}")
+        cuts = Discretizer.fit(table, continuous, method=names[method], n_states=states)
+        table = cuts.apply(table)
     for variable in table.variables:
         if variable.n_states > max(50, table.n_rows // 2) and table.n_rows > 50:
             note(

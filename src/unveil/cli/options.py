@@ -12,7 +12,7 @@ import typer
 
 from unveil.errors import DataError
 
-__all__ = ["Seed", "TableFile", "reads_table"]
+__all__ = ["Bins", "Discretize", "Drop", "Jobs", "Seed", "TableFile", "TimeLimit", "reads_table"]
 
 TableFile = Annotated[
     Path, typer.Argument(help="A table: CSV, TSV, Parquet, Feather or ARFF; .gz is fine.")
@@ -20,6 +20,17 @@ TableFile = Annotated[
 Seed = Annotated[
     int | None, typer.Option(min=0, help="Repeat a run exactly; fresh randomness if absent.")
 ]
+
+TimeLimit = Annotated[
+    float | None, typer.Option(min=0, help="Stop after so many seconds with the best so far.")
+]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Threads; all cores if not given.")]
+Drop = Annotated[list[str] | None, typer.Option(help="A column to leave out; repeatable.")]
+Discretize = Annotated[
+    str | None,
+    typer.Option(help="Make continuous columns discrete: width, frequency, kmeans, deviation."),
+]
+Bins = Annotated[int, typer.Option(min=1, help="How many states a discretised column gets.")]
 
 
 def reads_table(command: Callable[..., None]) -> Callable[..., None]:

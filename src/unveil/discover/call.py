@@ -71,6 +71,11 @@ class DiscoveryReport:
         found = self.discovery
         if not self.hidden:
             tried = sum(len(r.candidates) for r in found.rounds)
+            if found.stopped != "converged":
+                return (
+                    f"Stopped early ({found.stopped}): of the {tried} candidates tried so far, "
+                    "none pays for its parameters."
+                )
             return (
                 "No hidden variable is warranted: of "
                 f"{tried} candidates tried, none pays for its parameters."
@@ -79,7 +84,9 @@ class DiscoveryReport:
         for name in self.hidden:
             variable = self.network.variable(name)
             children = ", ".join(self.network.dag.children(name))
-            lines.append(f"{name}: {variable.n_states} states, parent of {children}")
+            parents = ", ".join(self.network.dag.parents(name))
+            given = f", child of {parents}" if parents else ""
+            lines.append(f"{name}: {variable.n_states} states, parent of {children}{given}")
             if name in self.evidence:
                 lines += [f"  {sentence}" for sentence in _evidence_words(self.evidence[name])]
             if name in self.meaning:

@@ -51,10 +51,10 @@ def choose_cardinality(
     """The number of states of `name` that Cheeseman-Stutz prefers among the best few.
 
     Agglomeration proposes its two best cardinalities (and, when they are large, halves of them:
-    the score of completed data over-splits where joint assignments are few). They are tried by EM of at most
-    `iterations` from their completions, in the part of the network around the variable; then one
-    and two fewer and one more than the winner, until the winner stays. The variable has no column
-    in `table` (or one that is ignored).
+    the score of completed data over-splits where joint assignments are few). They are tried by EM
+    of at most `iterations` from their completions, in the part of the network around the variable;
+    then one and two fewer and one more than the winner, until the winner stays. The variable has
+    no column in `table` (or one that is ignored).
 
     >>> from unveil import datasets
     >>> alarm = datasets.network("alarm")
