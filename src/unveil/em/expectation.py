@@ -130,7 +130,7 @@ def _reduced(network: Network, names: list[str], tree: JunctionTree | None) -> R
 
 
 def rows_to_learn_from(network: Network, table: Table) -> Table:
-    """The columns that the network has, coded as there; equal rows folded, those of weight 0 out."""
+    """The network's columns, coded as there; equal rows folded, those of weight zero left out."""
     inside = [name for name in network.names if name in table]
     if not inside:
         raise DataError("the table has none of the network's variables")

@@ -32,8 +32,8 @@ class TreePlan(NamedTuple):
     `sep_first[c + 1]`; `up[cell]` is the entry a cell of c belongs to, and `down[down_first[c] +
     i]` the entry that cell i of the parent belongs to. Variable v enters evidence at clique
     `home[v]`, where it has `stride[v]` and `n_states[v]`. The separator of c is over the variables
-    `sep_var[sep_var_first[c] : sep_var_first[c + 1]]` with strides `sep_stride`. Positions of cells and entries are
-    unsigned, which spares the compiled loops a check for negative indices.
+    `sep_var[sep_var_first[c] : sep_var_first[c + 1]]` with strides `sep_stride`. Positions of cells
+    and entries are unsigned, which spares the compiled loops a check for negative indices.
     """
 
     first: Array
