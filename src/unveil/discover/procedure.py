@@ -238,6 +238,9 @@ def _look(
 
     looked = in_turn(look, cliques, "first look")
     chosen = _foremost(looked, settings.max_adapted)
+    # With few states the graph as constructed fits badly and ranks low, but often ends up best.
+    small = [c for c in looked if c.n_states == 2 and all(c is not p for p in chosen)]
+    chosen += _foremost(small, settings.max_adapted)
     adapted = in_turn(adapt, chosen, "adapting")
     rest = [c for c in looked if all(c is not p for p in chosen[: len(adapted)])]
     if not network.hidden and settings.adapt != "em":
