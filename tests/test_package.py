@@ -33,7 +33,7 @@ ROOMS = [
     "ideal",
     "hidden",
     "evaluate",
-    "discover",
+    "discovery",
     "estimators",
     "report",
     "cli",

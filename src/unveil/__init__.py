@@ -37,6 +37,8 @@ _ROOM_OF = {
     "MDL": "unveil.score",
     "Constraints": "unveil.search",
     "learn": "unveil.search",
+    "Settings": "unveil.discovery",
+    "discover": "unveil.discovery",
     "fit_em": "unveil.em",
     "latent_classes": "unveil.em",
     "structural_em": "unveil.em",
@@ -48,6 +50,7 @@ _ROOM_OF = {
 }
 _ROOMS = (
     "datasets",
+    "discovery",
     "em",
     "errors",
     "estimators",
@@ -70,6 +73,7 @@ __all__ = [*_ROOM_OF, *_ROOMS]
 if TYPE_CHECKING:
     from unveil import (
         datasets,
+        discovery,
         em,
         errors,
         estimators,
@@ -86,6 +90,7 @@ if TYPE_CHECKING:
         statistics,
         table,
     )
+    from unveil.discovery import Settings, discover
     from unveil.em import fit_em, latent_classes, structural_em
     from unveil.estimators import BayesianNetwork, HiddenVariableDiscovery, LatentClassModel
     from unveil.evaluate import cross_validate, log_loss

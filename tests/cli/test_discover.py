@@ -54,7 +54,7 @@ def phases(folder):
 def remember(folder, data):
     """What an interrupted run with the settings of `QUICK` would have left in the folder."""
     from unveil.cli.discover import _State
-    from unveil.discover import Settings
+    from unveil.discovery import Settings
 
     state = {
         "fingerprint": _State(folder, Table.read(data), Settings(max_hidden=1))._fingerprint,

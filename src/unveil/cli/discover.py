@@ -14,7 +14,7 @@ from unveil.cli.options import Bins, Discretize, Drop, Jobs, Seed, TableFile, Ti
 from unveil.cli.screen import note, say
 
 if TYPE_CHECKING:
-    from unveil.discover import DiscoveryReport, Settings
+    from unveil.discovery import DiscoveryReport, Settings
     from unveil.model import Network
     from unveil.progress import Listener, Step
     from unveil.table import Table
@@ -55,8 +55,8 @@ def discover(
     reading: dict[str, Any],
 ) -> None:
     """Find hidden variables in a table; Ctrl-C keeps the best so far."""
-    from unveil.discover import Settings
-    from unveil.discover import discover as find
+    from unveil.discovery import Settings
+    from unveil.discovery import discover as find
     from unveil.errors import DataError
     from unveil.table import Table
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unveil.discover import DiscoveryReport, Settings, discover
+from unveil.discovery import DiscoveryReport, Settings, discover
 from unveil.estimators.door import Matrix, TableEstimator, seed_of
 
 __all__ = ["HiddenVariableDiscovery"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from unveil.discover.call import DiscoveryReport
-from unveil.discover.evidence import Evidence
-from unveil.discover.meaning import Meaning
-from unveil.discover.procedure import Round
+from unveil.discovery.call import DiscoveryReport
+from unveil.discovery.evidence import Evidence
+from unveil.discovery.meaning import Meaning
+from unveil.discovery.procedure import Round
 from unveil.hidden.agglomeration import Agglomeration
 from unveil.report.charts import bar_chart, line_chart
 from unveil.report.merge_tree import merge_tree

@@ -7,10 +7,10 @@
 - `meaning.py`: what its states mean
 """
 
-from unveil.discover.call import DiscoveryReport, discover
-from unveil.discover.evidence import Evidence, StrawMan
-from unveil.discover.meaning import Meaning, StateProfile, Trait, meaning_of
-from unveil.discover.procedure import Discovery, Round, Settings, discover_networks
+from unveil.discovery.call import DiscoveryReport, discover
+from unveil.discovery.evidence import Evidence, StrawMan
+from unveil.discovery.meaning import Meaning, StateProfile, Trait, meaning_of
+from unveil.discovery.procedure import Discovery, Round, Settings, discover_networks
 
 __all__ = [
     "Discovery",

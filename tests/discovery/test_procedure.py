@@ -5,9 +5,9 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from unveil import DAG, EquivalentSampleSize, Network, Table, TableCPD, Variable, fit, learn
-from unveil.discover.evaluation import redundancy
-from unveil.discover.observed import best_graph, learn_without, n_restarts
-from unveil.discover.procedure import Settings, discover_networks
+from unveil.discovery.evaluation import redundancy
+from unveil.discovery.observed import best_graph, learn_without, n_restarts
+from unveil.discovery.procedure import Settings, discover_networks
 from unveil.em import cheeseman_stutz
 from unveil.errors import DataError
 from unveil.evaluate import log_loss

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from unveil.discover.observed import learn_complete
+from unveil.discovery.observed import learn_complete
 from unveil.em.align import permute_states
 from unveil.em.completion import complete_rows
 from unveil.em.parametric import fit_em

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unveil.discover.procedure import Discovery, Round
+from unveil.discovery.procedure import Discovery, Round
 from unveil.em.scores import hidden_scores
 from unveil.em.structural import structural_em
 from unveil.evaluate.arcs import odds_in_words

@@ -14,7 +14,7 @@ from os import cpu_count
 
 import numpy as np
 
-from unveil.discover.evaluation import (
+from unveil.discovery.evaluation import (
     Adapt,
     Bench,
     Candidate,
@@ -25,7 +25,7 @@ from unveil.discover.evaluation import (
     polish_candidate,
     random_candidate,
 )
-from unveil.discover.observed import learn_complete, learn_without, n_random_starts, n_restarts
+from unveil.discovery.observed import learn_complete, learn_without, n_random_starts, n_restarts
 from unveil.em.scores import hidden_scores
 from unveil.em.structural import structural_em
 from unveil.errors import DataError

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from unveil.discover.evidence import (
+from unveil.discovery.evidence import (
     Evidence,
     StrawMan,
     cross_validated,
     evidence_for,
     naive_straw_man,
 )
-from unveil.discover.meaning import Meaning, meaning_of
-from unveil.discover.procedure import Discovery, Settings, discover_networks
+from unveil.discovery.meaning import Meaning, meaning_of
+from unveil.discovery.procedure import Discovery, Settings, discover_networks
 from unveil.evaluate.log_loss import LogLoss
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
