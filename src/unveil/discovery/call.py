@@ -115,7 +115,7 @@ def discover(
     fine. Stopped early (by the listener or `time_limit`), it reports the best so far.
 
     >>> from unveil import datasets
-    >>> settings = Settings(ess=5.0)
+    >>> settings = Settings(ess=5.0, max_hidden=1)
     >>> report = discover(datasets.table("college_plans"), settings=settings, seed=1,
     ...                   straw_men=False)
     >>> report.hidden

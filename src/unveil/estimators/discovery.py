@@ -46,7 +46,7 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
 
     >>> from unveil import datasets
     >>> plans = datasets.table("college_plans")
-    >>> model = HiddenVariableDiscovery(ess=5.0, random_state=1).fit(plans)
+    >>> model = HiddenVariableDiscovery(ess=5.0, max_hidden=1, random_state=1).fit(plans)
     >>> model.hidden_, model.transform(plans).shape[0]
     (('H1',), 128)
     """
