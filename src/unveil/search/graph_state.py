@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from unveil.errors import CycleError, ModelError
 from unveil.graph.dag import DAG
-from unveil.kernels.moves import ADD, DELETE, NOTHING, best_move, link, recompute_reach
+from unveil.kernels.moves import ADD, DELETE, NOTHING, TIE, best_move, link, recompute_reach
 from unveil.score.families import FamilyScores
 from unveil.search.constraints import Rules
 
@@ -67,7 +67,25 @@ class GraphState:
             rules.required_now(self.parents), room,
             self.codes, self.key, tabu,
         )  # fmt: skip
+        if kind == ADD and self._better_turned(x, y, gain, tabu):
+            x, y = y, x
         return None if kind == NOTHING else ((kind, x, y), gain)
+
+    def _better_turned(self, x: int, y: int, gain: float, tabu: npt.NDArray[np.int64]) -> bool:
+        """Whether y -> x gains as much as x -> y and leaves more to gain in the next step.
+
+        Scores that treat equivalent graphs alike cannot tell the direction of a first arc, and
+        luck should not decide: a child that wants further parents shows which way to point.
+        """
+        rules = self.rules
+        legal = rules.allowed[x, y] and not self.reach[x, y]
+        legal = legal and self.parents[x].sum() < rules.max_parents[x]
+        legal = legal and (self.key ^ int(self.codes[x, y])) not in tabu
+        if not legal or abs(self.toggles[x, y] - gain) > TIE:
+            return False
+        here = self.scores.toggles(y, (*self.parents_of(y), x))
+        turned = self.scores.toggles(x, (*self.parents_of(x), y))
+        return _wish(turned) - _wish(self.toggles[x]) > _wish(here) - _wish(self.toggles[y]) + TIE
 
     def apply(self, move: Move) -> None:
         """Carry out a legal move."""
@@ -119,3 +137,8 @@ def dag_from(
 def _arc_codes(n: int) -> npt.NDArray[np.int64]:
     """A random number per arc (Zobrist 1970), always the same ones."""
     return np.random.default_rng(20030101).integers(1, 2**62, size=(n, n), dtype=np.int64)
+
+
+def _wish(gains: npt.NDArray[np.float64]) -> float:
+    """What all further parents would gain a child, one by one."""
+    return float(gains[gains > 0].sum())
