@@ -4,7 +4,8 @@
 - `explain.py`: most probable explanations, MAP of a few variables, posterior draws
 - `influence.py`: which finding mattered most, what to ask next
 - `intervene.py`: `do`, seeing against doing
-- `tree.py`: the junction tree behind exact answers
+- `tree.py`: the junction tree behind exact answers; `reduced.py`, `shared.py`: the shorter way for
+  rows that all lack the same few variables
 - `gaussian/`: networks with linear Gaussian variables
 - `approximate/`: loopy propagation, mean field, Gibbs, likelihood weighting
 """

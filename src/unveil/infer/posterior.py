@@ -17,6 +17,7 @@ from unveil.infer.evidence import (
     observed_names,
     table_of_findings,
 )
+from unveil.infer.shared import shared_answer
 from unveil.infer.tree import JunctionTree
 from unveil.model.network import Network
 from unveil.table.core import Table
@@ -113,7 +114,8 @@ def posterior(
     tree = tree_of(network, [*seen, *targets], max_bytes)
     evidence = evidence_from(tree.network, tree.names, table, soft)
     places = [tree.names.index(name) for name in targets]
-    log_z, marginals = tree.marginals(evidence, places, n_jobs)
+    answer = shared_answer(tree, evidence, places) or tree.marginals(evidence, places, n_jobs)
+    log_z, marginals = answer
     refuse_impossible(log_z)
     variables = {name: network.variable(name) for name in targets}
     return Posterior(variables, dict(zip(targets, marginals, strict=True)), log_z, "exact", {})
@@ -188,7 +190,9 @@ def log_likelihoods(
     if not seen:
         return np.zeros(table.n_rows)
     tree = tree_of(network, seen, max_bytes)
-    return tree.log_likelihoods(evidence_from(tree.network, tree.names, table, soft), n_jobs)
+    evidence = evidence_from(tree.network, tree.names, table, soft)
+    shared = shared_answer(tree, evidence, ())
+    return shared[0] if shared is not None else tree.log_likelihoods(evidence, n_jobs)
 
 
 def as_table(network: Network, given: Findings | Table | None) -> Table:
