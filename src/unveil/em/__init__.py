@@ -4,13 +4,15 @@
 - `structural.py`: `structural_em`, structure and parameters
 - `mixture.py`: `latent_classes`, mixtures and how many classes they have
 - `missingness.py`: what is missing, and whether it looks random
-- `scores.py`: Cheeseman-Stutz, BIC, AIC and the effective dimension with unseen variables
+- `scores.py`: Cheeseman-Stutz, BIC, AIC and the effective dimension with unseen variables;
+  `laplace.py`: Laplace's approximation for small models
 - `completion.py`: incomplete rows as weighted complete ones
 - `loop.py`: the one EM loop; `expectation.py`, `hard.py`: its E-steps
 - `starts.py`, `align.py`, `flat.py`, `jacobian.py`: what these need
 """
 
 from unveil.em.completion import complete_rows
+from unveil.em.laplace import laplace
 from unveil.em.missingness import MissingnessReport, missing_as_state, missingness
 from unveil.em.mixture import Mixture, MixtureResult, latent_classes
 from unveil.em.parametric import EMResult, EMStart, fit_em
@@ -30,6 +32,7 @@ __all__ = [
     "effective_dimension",
     "fit_em",
     "hidden_scores",
+    "laplace",
     "latent_classes",
     "missing_as_state",
     "missingness",

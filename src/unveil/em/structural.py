@@ -34,7 +34,8 @@ from unveil.score.families import FamilyScores
 from unveil.score.k2 import K2
 from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
-from unveil.search.hill_climbing import hill_climbing
+from unveil.search.graph_state import GraphState
+from unveil.search.hill_climbing import hill_climbing, shake
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
@@ -71,6 +72,7 @@ def structural_em(
     constraints: Constraints | None = None,
     hard: bool = False,
     max_rounds: int = 20,
+    restarts: int = 0,
     em_iterations: int = 50,
     tolerance: float = 1e-6,
     cap: int = 32,
@@ -85,8 +87,9 @@ def structural_em(
     Without a start, the first graph has no arcs. Hidden variables keep at least one child. Each
     round runs EM on the parameters (`em_iterations` at most), completes the rows (exactly where
     they have at most `cap` completions, else by `draws`), and searches; it ends when the search
-    changes nothing or the score on what was observed stops improving. `hard` completes each row
-    by its most probable explanation only.
+    changes nothing or the score on what was observed stops improving. With `restarts`, the best
+    graph is then changed by ten random legal moves and the climb repeated, that many times.
+    `hard` completes each row by its most probable explanation only.
 
     >>> from unveil import datasets
     >>> rows = datasets.network("asia").sample(1000, seed=1).knock_out(0.1, seed=2)
@@ -107,30 +110,41 @@ def structural_em(
     limits = replace(limits, no_leaf=dict.fromkeys([*limits.no_leaf, *kept]))
     best: tuple[float, float, Network] | None = None
     trace: list[Step] = []
-    stopped: StopReason = "iteration cap"
-    for round_ in range(1, max_rounds + 1):
-        network = _parameters(network, table, prior, em_iterations, tolerance, ticker)
-        value, likelihood = observed_score(network, table, chosen, prior)
-        change = value - best[0] if best is not None else float("inf")
-        detail = f"{network.dag.n_arcs} arcs"
-        trace.append(
-            Step("structural EM", round_, value, change, elapsed=ticker.elapsed, detail=detail)
-        )
-        go_on = ticker.offer("structural EM", round_, value, change, detail=detail)
-        if best is None or value > best[0]:
-            best = (value, likelihood, network)
-        if not go_on:
-            stopped = ticker.reason or "asked to stop"
+
+    def climb(network: Network) -> StopReason:
+        """Go round until nothing improves, remembering the best network of all."""
+        nonlocal best
+        local: float | None = None
+        for round_ in range(1, max_rounds + 1):
+            network = _parameters(network, table, prior, em_iterations, tolerance, ticker)
+            value, likelihood = observed_score(network, table, chosen, prior)
+            change = value - local if local is not None else float("inf")
+            local = value if local is None else max(local, value)
+            detail = f"{network.dag.n_arcs} arcs"
+            trace.append(
+                Step("structural EM", round_, value, change, elapsed=ticker.elapsed, detail=detail)
+            )
+            go_on = ticker.offer("structural EM", round_, value, change, detail=detail)
+            if best is None or value > best[0]:
+                best = (value, likelihood, network)
+            if not go_on:
+                return ticker.reason or "asked to stop"
+            if change <= tolerance * abs(value):
+                return "converged"
+            completed = _completed(network, table, hard, cap, draws, seed)
+            dag = _search(completed, network.dag, chosen, limits, ticker, n_jobs)
+            if dag == network.dag:
+                return "converged"
+            network = fit(_same_order(dag, network), completed, prior)
+        return "iteration cap"
+
+    stopped = climb(network)
+    for _ in range(restarts):
+        if best is None or not ticker.keep_going():
             break
-        if change <= tolerance * abs(value):
-            stopped = "converged"
-            break
-        completed = _completed(network, table, hard, cap, draws, seed)
-        dag = _search(completed, network.dag, chosen, limits, ticker, n_jobs)
-        if dag == network.dag:
-            stopped = "converged"
-            break
-        network = fit(_same_order(dag, network), completed, prior)
+        completed = _completed(best[2], table, hard, cap, draws, seed)
+        dag = _shaken(completed, best[2].dag, chosen, limits, generator)
+        stopped = climb(fit(_same_order(dag, best[2]), completed, prior))
     assert best is not None
     value, likelihood, network = best
     return StructuralResult(network, value, likelihood, tuple(trace), stopped, seed)
@@ -211,6 +225,16 @@ def _search(
     if limits.only_max_parents and start.n_arcs == 0:
         return combined_search(scores, None, limits, time_limit=ticker.time_left()).dag
     return hill_climbing(scores, start, limits, tabu=20, time_limit=ticker.time_left()).dag
+
+
+def _shaken(
+    completed: Table, start: DAG, score: Score, limits: Constraints, generator: np.random.Generator
+) -> DAG:
+    """The graph after ten random legal moves."""
+    scores = FamilyScores(completed.select(sorted(completed.names)), score)
+    state = GraphState(scores, limits.rules(scores.names, start), start)
+    shake(state, 10, generator)
+    return state.dag()
 
 
 def _same_order(dag: DAG, network: Network) -> DAG:

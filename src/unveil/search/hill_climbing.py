@@ -14,7 +14,7 @@ from unveil.search.constraints import Constraints
 from unveil.search.graph_state import GraphState, Move, dag_from
 from unveil.search.result import SearchResult
 
-__all__ = ["Climber", "hill_climbing"]
+__all__ = ["Climber", "hill_climbing", "shake"]
 
 PHASE = "hill climbing"
 
@@ -57,7 +57,7 @@ def hill_climbing(
     while failures < restarts and ticker.keep_going():
         before = climber.best_score
         state.restore(climber.best_parents)
-        _shake(state, random_moves, generator)
+        shake(state, random_moves, generator)
         climber.climb()
         failures = 0 if climber.best_score > before + 1e-9 else failures + 1
     return SearchResult(
@@ -119,7 +119,7 @@ class Climber:
         )
 
 
-def _shake(state: GraphState, n_moves: int, generator: np.random.Generator) -> None:
+def shake(state: GraphState, n_moves: int, generator: np.random.Generator) -> None:
     """Apply random legal moves."""
     n = len(state.parents)
     for _ in range(n_moves):
