@@ -18,6 +18,8 @@ pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="unveil is not inst
 
 def start(*words, **options):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    # Jobs in the background of a shell are born deaf to Ctrl-C; the program must hear it.
+    pipes["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
     return subprocess.Popen([str(PROGRAM), *map(str, words)], **(pipes | options))
 
 
