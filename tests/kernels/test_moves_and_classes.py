@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from unveil.errors import CycleError, ModelError
 from unveil.graph import DAG, PDAG, completed_pdag, consistent_extension, equivalent
-from unveil.kernels.classes import complete, extend, semi_directed_path
+from unveil.kernels.classes import complete, extend
 from unveil.kernels.moves import (
     ADD,
     DELETE,
@@ -102,27 +102,6 @@ def test_extending_every_marking_of_a_square_with_a_diagonal():
         assert equivalent(dag, plain)
         assert set(pdag.arcs) <= set(dag.arcs)
     assert refused > 10
-
-
-@given(dags(min_nodes=2, max_nodes=7), st.data())
-@settings(max_examples=60, deadline=None)
-def test_semi_directed_paths(dag, data):
-    pdag = complete(matrix(dag))
-    n = len(pdag)
-    source, target = data.draw(st.permutations(range(n)))[:2]
-    others = [v for v in range(n) if v not in (source, target)]
-    blocked = np.zeros(n, np.uint8)
-    blocked[[v for v in others if data.draw(st.booleans())]] = 1
-    graph = nx.DiGraph(pdag.T)
-    graph.remove_nodes_from(np.flatnonzero(blocked).tolist())
-    expected = nx.has_path(graph, source, target)
-    assert semi_directed_path(pdag, source, target, blocked) == expected
-
-
-def test_a_blocked_target_is_not_reached():
-    pdag = matrix(DAG(["A", "B"], [("A", "B")]))
-    assert semi_directed_path(pdag, 0, 1, np.zeros(2, np.uint8))
-    assert not semi_directed_path(pdag, 0, 1, np.array([0, 1], np.uint8))
 
 
 # Moves -----------------------------------------------------------------------------------------

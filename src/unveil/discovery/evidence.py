@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from unveil.discovery.procedure import Discovery, Round
 from unveil.em.scores import hidden_scores
 from unveil.em.structural import structural_em
 from unveil.evaluate.arcs import odds_in_words
+from unveil.evaluate.bootstrap import resampled
 from unveil.evaluate.log_loss import LogLoss, fold_tables, log_loss, paired_gain
 from unveil.hidden.candidate import fresh_name, naive_graph
 from unveil.hidden.cardinality import short_em
@@ -80,7 +80,7 @@ def evidence_for(
     )
     wins, done = 0, 0
     for stream in np.random.SeedSequence(seed).spawn(n_resamples):
-        rows = _resampled(table, np.random.default_rng(stream))
+        rows = resampled(table, np.random.default_rng(stream))
         wins += _score(after, rows, prior) > _score(before, rows, prior)
         done += 1
         words = f"resample {done} of {n_resamples}"
@@ -122,11 +122,3 @@ def naive_straw_man(
 def _score(network: Network, table: Table, prior: EquivalentSampleSize) -> float:
     fitted = short_em(network, table, prior, 30, 1e-6)
     return hidden_scores(fitted, table, prior).cheeseman_stutz
-
-
-def _resampled(table: Table, generator: np.random.Generator) -> Table:
-    """As many cases drawn from the rows, as weights."""
-    weights: npt.NDArray[np.float64] = table.row_weights
-    cases = max(1, round(table.total_weight))
-    drawn = generator.multinomial(cases, weights / weights.sum())
-    return table.take(drawn > 0).with_weights(drawn[drawn > 0].astype(np.float64))

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from unveil.em.flat import FlatTables
 from unveil.errors import DataError, SizeError
 from unveil.infer.reduced import ReducedModel
+from unveil.infer.shared import TREE_CELL_COST
 from unveil.infer.tree import Evidence, JunctionTree
 from unveil.kernels.families import push_digit, tally
 from unveil.model.network import Network
@@ -29,8 +30,6 @@ Vector = npt.NDArray[np.float64]
 SMALL_GROUP = 1_000_000
 """Groups for which rows times cells of the tree are fewer share the junction tree: setting up a
 reduced model for them would cost more than it saves."""
-TREE_CELL_COST = 3.0
-"""How much dearer a cell of the junction tree is than an entry of the reduced model."""
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
 from unveil.search.graph_state import GraphState
 from unveil.search.hill_climbing import hill_climbing, shake
+from unveil.search.learn import in_order
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
@@ -135,7 +136,7 @@ def structural_em(
             dag = _search(completed, network.dag, chosen, limits, ticker, n_jobs)
             if dag == network.dag:
                 return "converged"
-            network = fit(_same_order(dag, network), completed, prior)
+            network = fit(in_order(dag, network.names), completed, prior)
         return "iteration cap"
 
     stopped = climb(network)
@@ -144,7 +145,7 @@ def structural_em(
             break
         completed = _completed(best[2], table, hard, cap, draws, seed)
         dag = _shaken(completed, best[2].dag, chosen, limits, generator)
-        stopped = climb(fit(_same_order(dag, best[2]), completed, prior))
+        stopped = climb(fit(in_order(dag, best[2].names), completed, prior))
     assert best is not None
     value, likelihood, network = best
     return StructuralResult(network, value, likelihood, tuple(trace), stopped, seed)
@@ -235,8 +236,3 @@ def _shaken(
     state = GraphState(scores, limits.rules(scores.names, start), start)
     shake(state, 10, generator)
     return state.dag()
-
-
-def _same_order(dag: DAG, network: Network) -> DAG:
-    names = network.names
-    return DAG.from_parents({n: [p for p in names if dag.has_arc(p, n)] for n in names})

@@ -14,7 +14,7 @@ from unveil.graph.equivalence import completed_pdag
 from unveil.progress import Listener, Ticker
 from unveil.table.core import Table
 
-__all__ = ["ArcConfidence", "bootstrap_arcs"]
+__all__ = ["ArcConfidence", "bootstrap_arcs", "resampled"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def bootstrap_arcs(
     streams = np.random.SeedSequence(seed).spawn(n_samples)
     done = 0
     for stream in streams:
-        dag = learner(_resampled(table, np.random.default_rng(stream)))
+        dag = learner(resampled(table, np.random.default_rng(stream)))
         sums += _features(dag, table.names)
         done += 1
         if not ticker.offer("bootstrap", done, float("nan"), detail=f"{done} of {n_samples}"):
@@ -84,7 +84,8 @@ def bootstrap_arcs(
     return ArcConfidence(table.names, done, adjacent, directed, blanket)
 
 
-def _resampled(table: Table, generator: np.random.Generator) -> Table:
+def resampled(table: Table, generator: np.random.Generator) -> Table:
+    """As many cases as the table stands for, drawn from it with replacement."""
     if table.weights is None:
         return table.take(generator.integers(table.n_rows, size=table.n_rows))
     cases = max(1, round(table.total_weight))

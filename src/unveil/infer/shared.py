@@ -14,7 +14,7 @@ import numpy.typing as npt
 from unveil.infer.reduced import ReducedModel
 from unveil.infer.tree import Evidence, JunctionTree
 
-__all__ = ["shared_answer"]
+__all__ = ["TREE_CELL_COST", "shared_answer"]
 
 Matrix = npt.NDArray[np.float64]
 

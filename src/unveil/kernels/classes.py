@@ -1,4 +1,4 @@
-"""Equivalence classes of graphs as matrices: complete them, extend them, walk on them.
+"""Equivalence classes of graphs as matrices: complete them, extend them.
 
 A partially directed graph is a byte matrix `parents[y, x]`: x -> y has only that entry, x - y has
 both it and `parents[x, y]`. The plain twins are `unveil.graph.completed_pdag` and
@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["complete", "extend", "semi_directed_path"]
+__all__ = ["complete", "extend"]
 
 Array = npt.NDArray[Any]
 
@@ -119,25 +119,3 @@ def _can_be_last(work: Array, y: int) -> bool:
                 if z != x and work[y, z] and not (work[x, z] or work[z, x]):
                     return False
     return True
-
-
-@numba.njit(cache=True, nogil=True)
-def semi_directed_path(pdag: Array, source: int, target: int, blocked: Array) -> bool:
-    """Whether a path leads from source to target along arcs and undirected edges, none blocked."""
-    n = pdag.shape[0]
-    seen = blocked.copy()
-    stack = np.empty(n, np.int64)
-    stack[0] = source
-    size = 1
-    seen[source] = 1
-    while size > 0:
-        size -= 1
-        v = stack[size]
-        for w in range(n):
-            if pdag[w, v] and not seen[w]:
-                if w == target:
-                    return True
-                seen[w] = 1
-                stack[size] = w
-                size += 1
-    return False

@@ -26,7 +26,7 @@ from unveil.search.hill_climbing import hill_climbing
 from unveil.search.result import SearchResult
 from unveil.table.core import Table
 
-__all__ = ["SEARCHES", "Learned", "learn"]
+__all__ = ["SEARCHES", "Learned", "in_order", "learn"]
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,13 @@ def learn(
     result = SEARCHES[search](
         scores, **{k: v for k, v in given.items() if v is not None}, **options
     )
-    dag = _in_order(result.dag, table.names)
+    dag = in_order(result.dag, table.names)
     if prior is None:
         prior = EquivalentSampleSize(getattr(chosen, "equivalent_sample_size", 1.0))
     return Learned(fit(dag, table, prior), replace(result, dag=dag), scores)
 
 
-def _in_order(dag: DAG, names: Sequence[str]) -> DAG:
+def in_order(dag: DAG, names: Sequence[str]) -> DAG:
     """The same graph with nodes and parents in the order of `names`."""
     return DAG.from_parents({n: [p for p in names if dag.has_arc(p, n)] for n in names})
 
