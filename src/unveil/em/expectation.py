@@ -78,6 +78,11 @@ def _grouped(flat: FlatTables, codes: Any, missing: int, weights: Vector) -> lis
     packed = np.packbits(unseen, axis=0)
     _, first, member = np.unique(packed, axis=1, return_index=True, return_inverse=True)
     member = member.reshape(-1)
+    if len(first) == 1 and unseen.any():
+        names = [n for n, lacks in zip(network.names, unseen[:, 0], strict=True) if lacks]
+        model = ReducedModel(network, names)
+        if model.fits and model.cost <= TREE_CELL_COST * _least_cells(network):
+            return [_ReducedRows(flat, codes, weights, model)]
     tree = _tree_if_it_fits(network) if unseen.any() else None
     groups: list[Group] = []
     leftover: list[int] = []
@@ -98,6 +103,15 @@ def _grouped(flat: FlatTables, codes: Any, missing: int, weights: Vector) -> lis
         rows = np.flatnonzero(np.isin(member, leftover))
         groups.append(_TreeRows(flat, codes[:, rows], missing, weights[rows], tree))
     return groups
+
+
+def _least_cells(network: Network) -> int:
+    """No junction tree has fewer cells: each clique brings variables that those above it lack.
+
+    A product of numbers of states is at least their sum, where none is one. So where the reduced
+    model is cheaper than this, the tree need not be made to know it.
+    """
+    return sum(v.n_states for v in network.variables if v.n_states > 1)
 
 
 def _tree_if_it_fits(network: Network) -> JunctionTree | None:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from unveil.errors import DataError
 from unveil.graph.dag import DAG
-from unveil.kernels.agglomerate import agglomerate, state_term
+from unveil.kernels.agglomerate import Cells, agglomerate, score_curve
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
@@ -95,16 +95,18 @@ def agglomerate_states(
     2
     """
     layout = _Layout(table, dag, name)
-    states, row_state, weights = _initial_states(table, layout.blanket, cap)
-    counts = layout.counts(states, row_state, table, weights)
+    seen, mass, kind = _distinct(table, layout.blanket)
+    kept, target = _initial_states(seen, mass, cap)
+    states = seen[kept]
     n = len(states)
-    alpha = layout.alpha(equivalent_sample_size) / n
-    merges = np.zeros((n - 1, 2), np.int64)
-    changes = np.zeros(n - 1)
-    work = counts.copy()
-    agglomerate(work, np.ones(n), alpha, layout.row_first, merges, changes)
-    scores = _score_curve(counts, merges, layout, equivalent_sample_size, max_states)
-    return Agglomeration(name, layout.blanket, states, row_state, merges, changes, scores)
+    counts = layout.counts(seen, mass, target, n)
+    merges, changes = np.zeros((n - 1, 2), np.int64), np.zeros(n - 1)
+    scores = np.empty(min(max_states, n))
+    agglomerate(
+        counts.copy(), np.ones(n), layout.cells(equivalent_sample_size / n), merges, changes
+    )
+    score_curve(counts, merges, layout.cells(equivalent_sample_size), scores)
+    return Agglomeration(name, layout.blanket, states, target[kind], merges, changes, scores)
 
 
 class _Layout:
@@ -124,78 +126,73 @@ class _Layout:
             self.families.append([*others, variables[child]])
         sizes = [math.prod(v.n_states for v in family) for family in self.families]
         self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        rows = [np.array([sizes[0]])]
-        for start, size, family in zip(self.first[1:], sizes[1:], self.families[1:], strict=False):
-            step = family[-1].n_states
-            rows.append(np.arange(start + step, start + size + 1, step))
-        self.row_first = np.concatenate(rows).astype(np.int64)
 
-    def alpha(self, equivalent_sample_size: float) -> Matrix:
-        """The pseudo-count of every cell for a variable with a single state."""
-        parts = [
-            np.full(b - a, equivalent_sample_size / (b - a))
-            for a, b in zip(self.first, self.first[1:], strict=False)
-        ]
-        return np.concatenate(parts)
+    def cells(self, equivalent_sample_size: float) -> Cells:
+        """Rows and pseudo-counts of the cells of a state that has all of the prior's weight."""
+        rows: list[npt.NDArray[np.int64]] = []
+        alphas: list[Matrix] = []
+        row_alphas: list[Matrix] = []
+        n_rows = 0
+        for family, size in zip(self.families, np.diff(self.first), strict=True):
+            width = family[-1].n_states if rows else size
+            row = np.arange(size) // width + n_rows if rows else np.full(size, -1)
+            n_rows = int(row[-1]) + 1
+            rows.append(row)
+            alphas.append(np.full(size, equivalent_sample_size / size))
+            row_alphas.append(np.full(size, equivalent_sample_size / size * width))
+        return Cells(*(np.concatenate(part) for part in (rows, alphas, row_alphas)))
 
     def counts(
         self,
-        states: npt.NDArray[np.int64],
-        row_state: npt.NDArray[np.int64],
-        table: Table,
-        weights: Matrix,
+        seen: npt.NDArray[np.int64],
+        mass: Matrix,
+        target: npt.NDArray[np.int64],
+        n_states: int,
     ) -> Matrix:
         """Counts of every initial state in every cell, shape (n_states, n_cells)."""
-        n_cells = int(self.first[-1])
-        flat = np.zeros(len(states) * n_cells)
+        columns = dict(zip(self.blanket, seen.T, strict=True))
+        counts = np.zeros((n_states, int(self.first[-1])))
         for start, family in zip(self.first, self.families, strict=False):
-            position = np.zeros(table.n_rows, np.int64)
-            for v in family:
-                position = position * v.n_states + table.column(v.name)
-            flat += np.bincount(row_state * n_cells + start + position, weights, flat.size)
-        return flat.reshape(len(states), n_cells)
+            position = np.full(len(seen), start)
+            place = 1
+            for v in reversed(family):
+                position += columns[v.name] * place
+                place *= v.n_states
+            np.add.at(counts, (target, position), mass)
+        return counts
+
+
+def _distinct(
+    table: Table, blanket: Sequence[str]
+) -> tuple[npt.NDArray[np.int64], Matrix, npt.NDArray[np.int64]]:
+    """The distinct assignments of the blanket, their weights, and which one every row has."""
+    number = np.zeros(table.n_rows, np.int64)
+    n_kinds = 1
+    for name in blanket:
+        k = table.variable(name).n_states
+        if n_kinds > 2**62 // k:
+            number = np.unique(number, return_inverse=True)[1].reshape(-1)
+            n_kinds = table.n_rows
+        number = number * k + table.column(name)
+        n_kinds *= k
+    _, first, kind = np.unique(number, return_index=True, return_inverse=True)
+    seen = np.stack([table.column(n)[first] for n in blanket], axis=1).astype(np.int64)
+    kind = kind.reshape(-1)
+    mass = np.bincount(kind, table.row_weights, len(seen)).astype(np.float64)
+    return seen, mass, kind.astype(np.int64)
 
 
 def _initial_states(
-    table: Table, blanket: Sequence[str], cap: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Matrix]:
-    """Distinct blanket assignments, the one every row belongs to, and the rows' weights."""
-    codes = np.stack([table.column(n) for n in blanket], axis=1).astype(np.int64)
-    states, member = np.unique(codes, axis=0, return_inverse=True)
-    member = member.reshape(-1)
-    weights = table.row_weights
-    if len(states) > cap:
-        mass = np.bincount(member, weights, len(states))
-        kept = np.sort(np.argsort(-mass, kind="stable")[:cap])
-        target = np.empty(len(states), np.int64)
-        for s, assignment in enumerate(states):
-            agreement = (states[kept] == assignment).sum(axis=1)
-            closest = np.flatnonzero(agreement == agreement.max())
-            target[s] = closest[mass[kept[closest]].argmax()]
-        target[kept] = np.arange(len(kept))
-        states, member = states[kept], target[member]
-    return states, member, weights
-
-
-def _score_curve(
-    counts: Matrix, merges: npt.NDArray[np.int64], layout: _Layout, size: float, most: int
-) -> Matrix:
-    """The BDeu score of the completed data for 1, 2, ... states, from the tree of merges."""
-    n = len(counts)
-    work = counts.copy()
-    alive = np.ones(n, bool)
-    alpha = layout.alpha(size)
-    none = np.zeros(work.shape[1])
-    scores = np.full(min(most, n), -np.inf)
-    for t in range(n):
-        k = n - t
-        if k <= len(scores):
-            scores[k - 1] = sum(
-                state_term(work[s], none, 1.0 / k, alpha, layout.row_first)
-                for s in np.flatnonzero(alive)
-            )
-        if t < n - 1:
-            kept, gone = merges[t]
-            work[kept] += work[gone]
-            alive[gone] = False
-    return scores
+    seen: npt.NDArray[np.int64], mass: Matrix, cap: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The assignments that are initial states, and the initial state each assignment joins."""
+    if len(seen) <= cap:
+        return np.arange(len(seen)), np.arange(len(seen))
+    kept = np.sort(np.argsort(-mass, kind="stable")[:cap])
+    target = np.empty(len(seen), np.int64)
+    for s, assignment in enumerate(seen):
+        agreement = (seen[kept] == assignment).sum(axis=1)
+        closest = np.flatnonzero(agreement == agreement.max())
+        target[s] = closest[mass[kept[closest]].argmax()]
+    target[kept] = np.arange(cap)
+    return kept, target

@@ -1,90 +1,116 @@
 """Merging the states of a hidden variable two by two, best merge first (thesis 5.1, Algorithm 7).
 
 State h has a row of counts: a cell per configuration of its parents, then the cells of every
-child's family. `row_first` splits the children's cells into rows (one per configuration of the
-child's other parents); the cells before row_first[0] belong to H's own family and have no row
-term. A state made of m initial states has m times the pseudo-counts of one. Then the state's part
-of the BDe score is
+child's family, split into rows (one per configuration of the child's other parents). A state made
+of m initial states has m times the pseudo-counts of one. Then the state's part of the BDe score is
 
     T(h) = sum over cells of log G(S + a) / G(a)
            - sum over child rows of log G(S_row + a_row) / G(a_row),
 
-and a merge of i and j changes the score by T(i.j) - T(i) - T(j). Cells without counts add nothing.
+and a merge of i and j changes the score by T(i.j) - T(i) - T(j). Cells without counts add nothing,
+and most are without: an initial state has counts in one cell of every family. So each state
+carries the list of its cells with counts, and a pair visits the union of two lists.
 """
 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["agglomerate", "state_term", "state_term_plain"]
+__all__ = ["Cells", "agglomerate", "score_curve", "state_term", "state_term_plain"]
 
 Array = npt.NDArray[Any]
 
 
+class Cells(NamedTuple):
+    """What is known of every cell of a state.
+
+    `row` is the child row it lies in, ascending, and -1 for the cells of the variable's own
+    family, which come first and have no row term; `alpha` and `row_alpha` are the pseudo-counts of
+    the cell and of its row.
+    """
+
+    row: Array
+    alpha: Array
+    row_alpha: Array
+
+
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def state_term(first: Array, second: Array, size: float, alpha: Array, row_first: Array) -> float:
-    """T of the state with counts `first + second` and `size` times the pseudo-counts `alpha`."""
-    total = 0.0
-    for cell in range(row_first[0]):
-        count = first[cell] + second[cell]
-        if count > 0.0:
-            a = size * alpha[cell]
-            total += math.lgamma(a + count) - math.lgamma(a)
-    for row in range(row_first.size - 1):
-        start, stop = row_first[row], row_first[row + 1]
-        summed = 0.0
-        for cell in range(start, stop):
+def state_term(
+    first: Array, listed: Array, second: Array, also: Array, size: float, cells: Cells
+) -> float:
+    """T of the state with counts `first + second` and `size` times the pseudo-counts.
+
+    `listed` and `also` are the cells in which `first` and `second` have counts, ascending.
+    """
+    total = summed = row_alpha = last_alpha = log_gamma_alpha = 0.0
+    row = -1
+    i = j = 0
+    while i < listed.size or j < also.size:
+        if j == also.size or (i < listed.size and listed[i] < also[j]):
+            cell = listed[i]
+            count = first[cell]
+            i += 1
+        elif i == listed.size or also[j] < listed[i]:
+            cell = also[j]
+            count = second[cell]
+            j += 1
+        else:
+            cell = listed[i]
             count = first[cell] + second[cell]
-            if count > 0.0:
-                summed += count
-                a = size * alpha[cell]
-                total += math.lgamma(a + count) - math.lgamma(a)
-        if summed > 0.0:
-            a = size * alpha[start] * (stop - start)
-            total -= math.lgamma(a + summed) - math.lgamma(a)
+            i += 1
+            j += 1
+        if cells.row[cell] != row:
+            if row >= 0:
+                total -= math.lgamma(row_alpha + summed) - math.lgamma(row_alpha)
+            row, row_alpha, summed = cells.row[cell], size * cells.row_alpha[cell], 0.0
+        alpha = size * cells.alpha[cell]
+        if alpha != last_alpha:
+            last_alpha, log_gamma_alpha = alpha, math.lgamma(alpha)
+        total += math.lgamma(alpha + count) - log_gamma_alpha
+        summed += count
+    if row >= 0:
+        total -= math.lgamma(row_alpha + summed) - math.lgamma(row_alpha)
     return total
 
 
-def state_term_plain(
-    first: Array, second: Array, size: float, alpha: Array, row_first: Array
-) -> float:
-    """The twin of `state_term`."""
+def state_term_plain(counts: Array, size: float, cells: Cells) -> float:
+    """The twin of `state_term`, over all cells of one state."""
     from scipy.special import gammaln
 
-    counts, a = first + second, size * alpha
+    a = size * cells.alpha
     total = (gammaln(counts + a) - gammaln(a)).sum()
-    for start, stop in pairwise(row_first):
-        n, b = counts[start:stop].sum(), a[start:stop].sum()
+    for row in np.unique(cells.row[cells.row >= 0]):
+        inside = cells.row == row
+        n, b = counts[inside].sum(), size * cells.row_alpha[inside][0]
         total -= gammaln(n + b) - gammaln(b)
     return float(total)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def agglomerate(
-    counts: Array, sizes: Array, alpha: Array, row_first: Array, merges: Array, changes: Array
-) -> None:
+def agglomerate(counts: Array, sizes: Array, cells: Cells, merges: Array, changes: Array) -> None:
     """Merge states until one is left; works on `counts` and `sizes` in place.
 
     Step t writes the two merged states to `merges[t]` (the first one stays) and the change in
     score to `changes[t]`. Only pairs with the new state are computed anew.
     """
     n = counts.shape[0]
-    none = np.zeros(counts.shape[1])
+    listed = [np.flatnonzero(counts[i]) for i in range(n)]
+    none = np.empty(0, np.int64)
     term = np.empty(n)
     alive = np.ones(n, np.bool_)
     delta = np.full((n, n), -np.inf)
     best = np.full(n, -1, np.int64)
     for i in range(n):
-        term[i] = state_term(counts[i], none, sizes[i], alpha, row_first)
+        term[i] = state_term(counts[i], listed[i], counts[i], none, sizes[i], cells)
     for i in range(n):
         for j in range(i + 1, n):
-            both = state_term(counts[i], counts[j], sizes[i] + sizes[j], alpha, row_first)
+            size = sizes[i] + sizes[j]
+            both = state_term(counts[i], listed[i], counts[j], listed[j], size, cells)
             delta[i, j] = both - term[i] - term[j]
             if best[i] < 0 or delta[i, j] > delta[i, best[i]]:
                 best[i] = j
@@ -98,12 +124,14 @@ def agglomerate(
         changes[t] = delta[i, j]
         counts[i] += counts[j]
         sizes[i] += sizes[j]
+        listed[i] = np.flatnonzero(counts[i])
         alive[j] = False
-        term[i] = state_term(counts[i], none, sizes[i], alpha, row_first)
+        term[i] = state_term(counts[i], listed[i], counts[i], none, sizes[i], cells)
         for k in range(n):
             if not alive[k] or k == i:
                 continue
-            both = state_term(counts[i], counts[k], sizes[i] + sizes[k], alpha, row_first)
+            size = sizes[i] + sizes[k]
+            both = state_term(counts[i], listed[i], counts[k], listed[k], size, cells)
             low, high = min(i, k), max(i, k)
             delta[low, high] = both - term[i] - term[k]
         for k in range(n):
@@ -114,3 +142,25 @@ def agglomerate(
                 for m in range(k + 1, n):
                     if alive[m] and (best[k] < 0 or delta[k, m] > delta[k, best[k]]):
                         best[k] = m
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def score_curve(counts: Array, merges: Array, cells: Cells, scores: Array) -> None:
+    """The BDeu score of the completed data with k states into `scores[k - 1]`, up to a constant.
+
+    `cells` hold the pseudo-counts of a variable with a single state: each of k has 1/k of them.
+    Works on `counts` in place.
+    """
+    n = counts.shape[0]
+    none = np.empty(0, np.int64)
+    alive = np.ones(n, np.bool_)
+    for k in range(n, 0, -1):
+        if k <= scores.size:
+            scores[k - 1] = 0.0
+            for i in np.flatnonzero(alive):
+                listed = np.flatnonzero(counts[i])
+                scores[k - 1] += state_term(counts[i], listed, counts[i], none, 1.0 / k, cells)
+        if k > 1:
+            kept, gone = merges[n - k]
+            counts[kept] += counts[gone]
+            alive[gone] = False
