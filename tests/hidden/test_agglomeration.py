@@ -7,7 +7,7 @@ from hidden.textbook import merge_all
 from unveil import DAG, BDeu, Table, Variable, datasets
 from unveil.errors import DataError
 from unveil.hidden import agglomerate_several, agglomerate_states, choose_cardinality
-from unveil.kernels.agglomerate import agglomerate, state_term, state_term_plain
+from unveil.kernels.agglomerate import Cells, agglomerate, state_term, state_term_plain
 from unveil.score import FamilyScores
 
 DAG_H = DAG(list("PABCH"), [("P", "H"), ("H", "A"), ("H", "B"), ("P", "B"), ("H", "C")])
@@ -26,18 +26,24 @@ def small_table(seed, n_rows=40, sizes=(2, 2, 3, 2)):
     return Table(variables, columns)
 
 
+def random_cells(generator):
+    """Cells of a variable with a few parent configurations and child rows of three."""
+    n_parents, n_rows = int(generator.integers(1, 5)), int(generator.integers(1, 6))
+    widths = [1] * n_parents + [3] * n_rows
+    row = np.repeat([-1] * n_parents + list(range(n_rows)), widths)
+    alpha = np.repeat(generator.random(n_parents + n_rows), widths)
+    return Cells(row, alpha, 3 * alpha)
+
+
 def test_state_terms_of_the_kernel_and_its_plain_twin_agree(random_seed):
     generator = np.random.default_rng(random_seed)
     for _ in range(20):
-        n_parents, rows, k = generator.integers(1, 5), generator.integers(1, 6), 3
-        row_first = n_parents + k * np.arange(rows + 1)
-        n_cells = int(row_first[-1])
-        first, second = generator.integers(0, 4, size=(2, n_cells)).astype(float)
-        # All cells of a row have the same pseudo-count, as in BDeu.
-        alpha = np.repeat(generator.random(n_parents + rows), [1] * n_parents + [k] * rows)
+        cells = random_cells(generator)
+        first, second = generator.integers(0, 3, size=(2, len(cells.row))).astype(float)
         size = float(generator.integers(1, 5))
-        fast = state_term(first, second, size, alpha, row_first)
-        assert fast == pytest.approx(state_term_plain(first, second, size, alpha, row_first))
+        listed, also = np.flatnonzero(first), np.flatnonzero(second)
+        fast = state_term(first, listed, second, also, size, cells)
+        assert fast == pytest.approx(state_term_plain(first + second, size, cells))
 
 
 def test_merges_are_those_of_the_book_and_changes_are_differences_of_full_scores(random_seed):
@@ -50,16 +56,16 @@ def test_merges_are_those_of_the_book_and_changes_are_differences_of_full_scores
 
 
 def test_pseudo_counts_of_merged_states_add(random_seed):
-    counts = np.random.default_rng(random_seed).integers(0, 5, size=(4, 5)).astype(float)
-    alpha, row_first = np.full(5, 0.1), np.array([1, 3, 5])
+    generator = np.random.default_rng(random_seed)
+    cells = random_cells(generator)
+    counts = generator.integers(0, 5, size=(4, len(cells.row))).astype(float)
     merges, changes = np.zeros((3, 2), np.int64), np.zeros(3)
     work, sizes = counts.copy(), np.ones(4)
-    agglomerate(work, sizes, alpha, row_first, merges, changes)
+    agglomerate(work, sizes, cells, merges, changes)
     assert sizes[merges[-1, 0]] == 4
     assert work[merges[-1, 0]] == pytest.approx(counts.sum(axis=0))
-    none = np.zeros(5)
-    start = sum(state_term_plain(c, none, 1.0, alpha, row_first) for c in counts)
-    end = state_term_plain(counts.sum(axis=0), none, 4.0, alpha, row_first)
+    start = sum(state_term_plain(c, 1.0, cells) for c in counts)
+    end = state_term_plain(counts.sum(axis=0), 4.0, cells)
     assert changes.sum() == pytest.approx(end - start)
 
 

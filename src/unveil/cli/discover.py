@@ -34,7 +34,7 @@ def discover(
     ] = None,
     adapt: Annotated[
         str, typer.Option(help="Adapt the structure: em (not), blanket (around), full.")
-    ] = "blanket",
+    ] = "full",
     soft: Annotated[
         int, typer.Option(help="Use arc confidence over so many resampled tables as signature.")
     ] = 0,

@@ -14,17 +14,17 @@ from os import cpu_count
 
 import numpy as np
 
-from unveil.discovery.evaluation import (
+from unveil.discovery.adapting import (
+    AS_CONSTRUCTED,
+    LEARNED_ANEW,
     Adapt,
-    Bench,
-    Candidate,
     adapt_candidate,
-    check_candidate,
-    complete_hidden,
     first_look,
     polish_candidate,
     random_candidate,
+    with_cardinalities,
 )
+from unveil.discovery.evaluation import Bench, Candidate, check_candidate, complete_hidden
 from unveil.discovery.observed import learn_complete, learn_without, n_random_starts, n_restarts
 from unveil.em.scores import hidden_scores
 from unveil.em.structural import structural_em
@@ -49,12 +49,13 @@ class Settings:
     """How to discover.
 
     - `ess`: equivalent sample size of the BDeu and Cheeseman-Stutz scores
-    - `adapt`: adapt the structure by EM only, around the variable, or everywhere (the best few
-      are always polished everywhere, unless by EM only)
+    - `adapt`: let the graph be as constructed (`em`), change what is around the variable
+      (`blanket`), or learn all arcs anew and polish the best few (`full`)
     - `max_hidden`: at most so many hidden variables
     - `n_states`: a fixed number of states instead of agglomeration
     - `max_candidates`, `max_adapted`, `max_polished`: how many places are looked at, how many of
-      the best candidates are adapted, and how many of those are polished, in every round
+      the best candidates of each kind are adapted, and how many of those are polished, in every
+      round
     - `soft`: use the confidence of arcs over so many bootstrap samples as the signature (0: not)
     - `min_gain`: the least gain in nats for a hidden variable to be kept
     - `restarts`: how often the search for the network without hidden variables starts again, at
@@ -63,12 +64,12 @@ class Settings:
     """
 
     ess: float = 1.0
-    adapt: Adapt = "blanket"
+    adapt: Adapt = "full"
     max_hidden: int = 3
     n_states: int | None = None
     max_candidates: int = 30
     max_adapted: int = 12
-    max_polished: int = 4
+    max_polished: int = 8
     max_parents: int | None = None
     soft: int = 0
     min_gain: float = 1.0
@@ -223,7 +224,9 @@ def _look(
             with_hidden_parent(network.dag, name, clique.nodes, max_parents=most): None
             for most in (3, 0)
         }
-        return [c for dag in graphs for c in first_look(bench, dag, name, clique.nodes)]
+        return [
+            c for dag in graphs for c in first_look(bench, dag, name, clique.nodes, settings.adapt)
+        ]
 
     def adapt(candidate: Candidate) -> list[Candidate]:
         return [adapt_candidate(bench, candidate, settings.adapt)]
@@ -237,24 +240,60 @@ def _look(
         return _in_turn(work, items, ticker, f"round {number}: {phase}", score, n_jobs)
 
     looked = in_turn(look, cliques, "first look")
-    chosen = _foremost(looked, settings.max_adapted)
-    # With few states the graph as constructed fits badly and ranks low, but often ends up best.
-    small = [c for c in looked if c.n_states == 2 and all(c is not p for p in chosen)]
-    chosen += _foremost(small, settings.max_adapted)
+    chosen = _worth_adapting(looked, settings.max_adapted)
     adapted = in_turn(adapt, chosen, "adapting")
     rest = [c for c in looked if all(c is not p for p in chosen[: len(adapted)])]
-    if not network.hidden and settings.adapt != "em":
+    if not network.hidden and settings.adapt == "full":
         starts = range(n_random_starts(table, settings.restarts))
         adapted += in_turn(
             lambda number: [random_candidate(bench, name, number)], starts, "random starts"
         )
-    if settings.adapt != "em":
+    if settings.adapt == "full":
         best = _foremost(adapted, settings.max_polished)
-        polished = in_turn(polish, best, "polishing")
-        rest += [c for c in adapted if all(c is not p for p in best[: len(polished)])]
-        adapted = polished
+        rest += [c for c in adapted if all(c is not p for p in best)]
+        adapted = _polished(best, lambda pool: in_turn(polish, pool, "polishing"))
     adapted = [check_candidate(bench, c) for c in adapted]
+    adapted = [with_cardinalities(bench, c) if c.verdict == "kept" else c for c in adapted]
     return sorted([*adapted, *rest], key=lambda c: (c.network is None, -c.gain))
+
+
+def _polished(
+    pool: list[Candidate], turn: Callable[[Sequence[Candidate]], list[Candidate]], most: int = 6
+) -> list[Candidate]:
+    """The candidates polished turn by turn while they change; equal ones go on as one."""
+    done: list[Candidate] = []
+    for _ in range(most):
+        polished = turn(pool)
+        same = [new is old for new, old in zip(polished, pool, strict=False)]
+        done += [c for c, still in zip(polished, same, strict=True) if still]
+        done += pool[len(polished) :]
+        pool = []
+        for c, still in zip(polished, same, strict=True):
+            if not still and not any(_alike(c, other) for other in [*done, *pool]):
+                pool.append(c)
+        if not pool:
+            break
+    return done + pool
+
+
+def _alike(a: Candidate, b: Candidate) -> bool:
+    """Whether two candidates are the same: states, place and (nearly) score."""
+    assert a.network is not None
+    assert b.network is not None
+    near = a.n_states == b.n_states and abs(a.gain - b.gain) < 0.1
+    return near and a.network.dag.neighbours(a.name) == b.network.dag.neighbours(b.name)
+
+
+def _worth_adapting(looked: Sequence[Candidate], most: int) -> list[Candidate]:
+    """The best candidates of every kind: they cannot be compared before they are adapted.
+
+    With few states the graph as constructed fits badly and ranks low, but often ends up best.
+    """
+    built = [c for c in looked if c.verdict == AS_CONSTRUCTED]
+    chosen = _foremost(built, most)
+    small = [c for c in built if c.n_states == 2 and all(c is not p for p in chosen)]
+    anew = [c for c in looked if c.verdict == LEARNED_ANEW]
+    return [*chosen, *_foremost(small, most), *_foremost(anew, 2 * most)]
 
 
 def _foremost(candidates: Sequence[Candidate], most: int) -> list[Candidate]:

@@ -80,9 +80,9 @@ def _grouped(flat: FlatTables, codes: Any, missing: int, weights: Vector) -> lis
     member = member.reshape(-1)
     if len(first) == 1 and unseen.any():
         names = [n for n, lacks in zip(network.names, unseen[:, 0], strict=True) if lacks]
-        model = ReducedModel(network, names)
-        if model.fits and model.cost <= TREE_CELL_COST * _least_cells(network):
-            return [_ReducedRows(flat, codes, weights, model)]
+        sole = ReducedModel(network, names)
+        if sole.fits and sole.cost <= TREE_CELL_COST * _least_cells(network):
+            return [_ReducedRows(flat, codes, weights, sole)]
     tree = _tree_if_it_fits(network) if unseen.any() else None
     groups: list[Group] = []
     leftover: list[int] = []

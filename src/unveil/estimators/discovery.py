@@ -56,7 +56,7 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         *,
         max_hidden: int = 3,
         n_hidden_states: int | None = None,
-        adapt: str = "blanket",
+        adapt: str = "full",
         ess: float = 1.0,
         discretize: str | None = None,
         n_states: int = 3,

@@ -368,7 +368,7 @@ def _entry_of_cell(
 
 def in_threads(work: Callable[[int], None], n_parts: int, n_jobs: int | None = None) -> None:
     """Do `work(0)` to `work(n_parts - 1)` on `n_jobs` threads (all cores if not given)."""
-    n_threads = min(n_parts, n_jobs or os.cpu_count() or 1)
+    n_threads = 1 if n_parts == 1 else min(n_parts, n_jobs or os.cpu_count() or 1)
     if n_threads == 1:
         for part in range(n_parts):
             work(part)

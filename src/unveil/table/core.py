@@ -56,7 +56,7 @@ class Table:
     [0, 1, 255]
     """
 
-    __slots__ = ("_columns", "_position", "variables", "weights")
+    __slots__ = ("_columns", "_folded", "_position", "variables", "weights")
 
     variables: tuple[Variable, ...]
     weights: npt.NDArray[np.float64] | None
@@ -83,6 +83,25 @@ class Table:
             _checked_column(v, c, n_rows) for v, c in zip(self.variables, given, strict=True)
         )
         self.weights = None if weights is None else _checked_weights(weights, n_rows)
+        self._folded: Table | None = None
+
+    @classmethod
+    def _trusted(
+        cls,
+        variables: Iterable[Variable],
+        columns: Iterable[Column],
+        weights: npt.NDArray[np.float64] | None,
+    ) -> Table:
+        """A table of columns and weights that were checked before, as parts of another table."""
+        table = cls.__new__(cls)
+        table.variables = tuple(variables)
+        table._position = {v.name: i for i, v in enumerate(table.variables)}
+        table._columns = tuple(_read_only(column) for column in columns)
+        table.weights = None if weights is None else _read_only(weights)
+        table._folded = None
+        if not table.variables or len(table._position) != len(table.variables):
+            return cls(variables, columns, weights)  # which says what is wrong
+        return table
 
     # Ways in -----------------------------------------------------------------------------------
 
@@ -200,12 +219,16 @@ class Table:
         if index.size == 0 and index.dtype.kind != "b":
             index = index.astype(np.intp)
         weights = None if self.weights is None else self.weights[index]
-        return Table(self.variables, [c[index] for c in self._columns], weights)
+        if index.ndim != 1:
+            return Table(self.variables, [c[index] for c in self._columns], weights)
+        return Table._trusted(self.variables, [c[index] for c in self._columns], weights)
 
     def select(self, names: Iterable[str]) -> Table:
         """Only the named columns, in the order given."""
         chosen = [self.position(name) for name in names]
-        return Table(
+        if chosen == list(range(self.n_columns)):
+            return self
+        return Table._trusted(
             [self.variables[i] for i in chosen], [self._columns[i] for i in chosen], self.weights
         )
 
@@ -249,7 +272,9 @@ class Table:
         """
         from unveil.table.fold import fold
 
-        return fold(self)
+        if self._folded is None:
+            self._folded = fold(self)
+        return self._folded
 
     def split(
         self, fraction: float | Sequence[int] = 0.8, *, seed: Any = None

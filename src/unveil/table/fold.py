@@ -26,7 +26,7 @@ def fold(table: Table) -> Table:
     columns = [table.column(name) for name in table.names]
     first, group = row_groups(columns)
     weights = np.bincount(group, table.weights, minlength=len(first)).astype(np.float64)
-    return Table(table.variables, [column[first] for column in columns], weights)
+    return table.take(first).with_weights(weights)
 
 
 def row_groups(columns: list[Column]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:

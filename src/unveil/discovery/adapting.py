@@ -1,0 +1,291 @@
+"""From a place for a hidden variable to a network around it (thesis 4.1, third phase, and 8.2).
+
+Three ways. `em` leaves the graph as constructed, `blanket` lets structural EM change what is around
+the variable: both as in the thesis. `full` also takes from the construction no more than the states
+it gives to the rows: all arcs are learned anew with these states as a column, and structural EM
+goes on from there, everywhere. The graph as constructed has no arcs among the children and the
+parents of a proxy, and structural EM stays near it; learned anew, the variable often comes out with
+the place and the few states that it truly has. Neither start is always the better one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.discovery.evaluation import Bench, Candidate, redundancy
+from unveil.discovery.observed import learn_complete
+from unveil.em.align import permute_states
+from unveil.em.completion import complete_rows
+from unveil.em.parametric import fit_em
+from unveil.em.structural import structural_em
+from unveil.graph.dag import DAG
+from unveil.hidden.agglomeration import Agglomeration, agglomerate_states
+from unveil.hidden.cardinality import choose_cardinality, completed_fit, short_em
+from unveil.model.network import Network
+from unveil.score.bdeu import BDeu
+from unveil.search.constraints import Constraints
+from unveil.table.core import Table
+from unveil.table.variable import Variable
+
+__all__ = [
+    "AS_CONSTRUCTED",
+    "LEARNED_ANEW",
+    "Adapt",
+    "adapt_candidate",
+    "first_look",
+    "polish_candidate",
+    "random_candidate",
+    "with_cardinalities",
+]
+
+Adapt = Literal["em", "blanket", "full"]
+
+AS_CONSTRUCTED = "fitted by EM"
+LEARNED_ANEW = "fitted by EM, all arcs learned anew"
+
+
+def first_look(
+    bench: Bench, dag: DAG, name: str, children: Sequence[str], adapt: Adapt
+) -> list[Candidate]:
+    """A place at the numbers of states worth a try, by EM alone; the best first."""
+    found = _as_constructed(bench, dag, name, children)
+    if adapt == "full":
+        found += _anew(bench, dag, name, children)
+    return sorted(found, key=lambda c: (c.network is None, -c.gain))
+
+
+def _anew(bench: Bench, dag: DAG, name: str, children: Sequence[str]) -> list[Candidate]:
+    """Candidates of two, three and four states from one tree of merges, all arcs learned anew.
+
+    More states come later, one at a time, where they pay.
+    """
+    tree = agglomerate_states(bench.completed, dag, name)
+    wanted = (2, 3, 4) if bench.n_states is None else (bench.n_states,)
+    blank = Candidate(name, tuple(children), 1, 0.0, None, tree, {}, "", frozenset(children))
+    return [
+        c for k in wanted if k <= tree.n_initial
+        for c in _from_states(bench, blank, tree.states(k), k)
+    ]  # fmt: skip
+
+
+def _from_states(
+    bench: Bench, candidate: Candidate, states: npt.NDArray[np.int64], k: int
+) -> list[Candidate]:
+    """The candidate with these states of the rows, all arcs learned anew, after a short EM."""
+    name = candidate.name
+    column = Variable(name, range(k), hidden=True)
+    network = _learned(bench, bench.completed.with_column(column, states), name, restarts=0)
+    if network is None:
+        return []
+    network = short_em(network, bench.table, bench.prior, 15)
+    return [
+        replace(
+            candidate, children=network.dag.children(name), n_states=k,
+            gain=bench.score_of(network), network=network, verdict=LEARNED_ANEW,
+        )
+    ]  # fmt: skip
+
+
+def _as_constructed(bench: Bench, dag: DAG, name: str, children: Sequence[str]) -> list[Candidate]:
+    """Candidates with the graph as constructed.
+
+    Their numbers of states are the one that `choose_cardinality` prefers, and two and three from
+    the same tree of merges: the graph as constructed is crude and often asks for too many.
+    """
+    found = choose_cardinality(bench.completed, dag, name, score_sample_size=bench.prior.size)
+    tree, fixed, where = found.agglomeration, bench.n_states, frozenset(children)
+    wanted = {found.n_states, 2, 3} if fixed is None else {fixed}
+    wanted = {k for k in wanted if 2 <= k <= tree.n_initial}
+    if not wanted or (found.n_states < 2 and fixed is None):
+        words = "agglomeration leaves a single state: nothing hidden here"
+        return [Candidate(name, tuple(children), 1, 0.0, None, tree, found.refined, words, where)]
+    looked = []
+    for k in sorted(wanted):
+        fitted = _with_states(bench, dag, name, tree, k)
+        gain, words = bench.score_of(fitted), AS_CONSTRUCTED
+        looked.append(
+            Candidate(name, tuple(children), k, gain, fitted, tree, found.refined, words, where)
+        )
+    return looked
+
+
+def adapt_candidate(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candidate:
+    """The candidate after structural EM: around it, everywhere if learned anew, or not (`em`).
+
+    When the structure around it has settled, the number of states is chosen anew for it, and the
+    structure adapted again, while that helps. (One learned anew gets other numbers of states when
+    it is polished.)
+    """
+    if candidate.verdict == LEARNED_ANEW:
+        return _adapted(bench, candidate, "full")
+    adapt = "em" if adapt == "em" else "blanket"
+    best = _adapted(bench, candidate, adapt)
+    for _ in range(3):
+        if bench.n_states is not None or not bench.ticker.keep_going():
+            break
+        assert best.network is not None
+        dag, name = best.network.dag, best.name
+        if redundancy(best.network, name):
+            break
+        found = choose_cardinality(bench.completed, dag, name, score_sample_size=bench.prior.size)
+        best = replace(best, agglomeration=found.agglomeration, refined=found.refined)
+        if found.n_states < 2 or found.n_states == best.n_states:
+            break
+        network = _with_states(bench, dag, name, found.agglomeration, found.n_states)
+        fresh = replace(best, n_states=found.n_states, network=network)
+        again = _adapted(bench, fresh, adapt)
+        if again.gain <= best.gain + 1e-6:
+            break
+        best = again
+    return best
+
+
+def with_cardinalities(bench: Bench, candidate: Candidate) -> Candidate:
+    """The candidate with the tree of merges and the scores by number of states of its own graph."""
+    assert candidate.network is not None
+    dag, name = candidate.network.dag, candidate.name
+    found = choose_cardinality(bench.completed, dag, name, score_sample_size=bench.prior.size)
+    return replace(candidate, agglomeration=found.agglomeration, refined=found.refined)
+
+
+def random_candidate(bench: Bench, name: str, seed: int) -> Candidate:
+    """A candidate from a random place: structural EM with no arcs but those of the variable.
+
+    For tables small enough to afford many: there the signature says little (all is linked to all),
+    and the best place may differ much from the graph without the variable.
+    """
+    generator = np.random.default_rng([bench.seed, seed])
+    names = bench.table.names
+    size = int(generator.integers(2, min(len(names), 6) + 1))
+    kids = [names[i] for i in sorted(generator.permutation(len(names))[:size])]
+    dag = DAG([*names, name], [(name, kid) for kid in kids])
+    k = bench.n_states or 2 + seed % 2
+    start = fit_em(
+        dag, bench.table, bench.prior, {name: k}, max_iterations=50, tolerance=1e-6, seed=seed
+    ).network
+    candidate = Candidate(name, tuple(kids), k, 0.0, start, None, {}, "", frozenset(kids))
+    return _adapted(bench, candidate, "full")
+
+
+def polish_candidate(bench: Bench, candidate: Candidate) -> Candidate:
+    """The candidate after a larger change, if one helps, or as it was (so call it again).
+
+    What is tried: structural EM everywhere from the present graph and from the graph that a search
+    from nothing finds on the completed rows; one state more, one state fewer from a new tree of
+    merges, and two states made one with all arcs learned anew.
+    """
+    better = candidate
+    for start in (
+        candidate, *_relearned(bench, candidate), *_neighbouring_states(bench, candidate),
+        *_merged_states(bench, candidate),
+    ):  # fmt: skip
+        if not bench.ticker.keep_going():
+            break
+        found = _adapted(bench, start, "full")
+        if found.verdict != "kept" and candidate.verdict == "kept":
+            continue
+        if found.gain > better.gain + 0.1 or (found.verdict == "kept" != better.verdict):
+            better = found
+    return better
+
+
+def _relearned(bench: Bench, candidate: Candidate) -> list[Candidate]:
+    """The candidate with all arcs learned anew on the rows as its network completes them."""
+    assert candidate.network is not None
+    completed = complete_rows(candidate.network, bench.table, cap=32, draws=8, seed=bench.seed)
+    network = _learned(bench, completed, candidate.name, restarts=1)
+    return [] if network is None else [replace(candidate, network=network)]
+
+
+def _neighbouring_states(bench: Bench, candidate: Candidate) -> list[Candidate]:
+    """The candidate with one state fewer and with one more, from a new tree of merges."""
+    assert candidate.network is not None
+    network, name = candidate.network, candidate.name
+    if bench.n_states is not None or redundancy(network, name):
+        return []
+    tree = agglomerate_states(bench.completed, network.dag, name)
+    near = [k for k in (candidate.n_states - 1, candidate.n_states + 1) if 2 <= k <= tree.n_initial]
+    return [
+        replace(
+            candidate, n_states=k, agglomeration=tree,
+            network=_with_states(bench, network.dag, name, tree, k),
+        )
+        for k in near
+    ]  # fmt: skip
+
+
+def _merged_states(
+    bench: Bench, candidate: Candidate, most: int = 2, max_states: int = 6
+) -> list[Candidate]:
+    """The candidate with two of its states made one and all arcs learned anew: the best pairs.
+
+    Where arcs around the variable are missing, it needs more states to make up for them. Fewer
+    states bring the arcs back, but only if they are learned again.
+    """
+    assert candidate.network is not None
+    network, name, k = candidate.network, candidate.name, candidate.n_states
+    if bench.n_states is not None or not 3 <= k <= max_states:
+        return []
+    states = network.posterior(bench.table, of=name)[name].argmax(axis=1)
+    found = []
+    for i, j in combinations(range(k), 2):
+        fewer = np.where(states == j, i, np.where(states > j, states - 1, states))
+        found += _from_states(bench, candidate, fewer, k - 1)
+    return sorted(found, key=lambda c: -c.gain)[:most]
+
+
+def _learned(bench: Bench, completed: Table, name: str, restarts: int) -> Network | None:
+    """The best network of completed rows; `None` if a hidden variable would have no child."""
+    network = learn_complete(
+        completed, bench.prior, bench.max_parents, restarts, bench.seed,
+        time_limit=bench.ticker.time_left(),
+    )  # fmt: skip
+    if any(not network.dag.children(h) for h in (name, *bench.network.hidden)):
+        return None
+    return _named_as_before(bench, network, name)
+
+
+def _with_states(
+    bench: Bench, dag: DAG, name: str, tree: Agglomeration, k: int, iterations: int = 30
+) -> Network:
+    """The network in which the hidden variable has the k states of a tree of merges, after EM."""
+    start = completed_fit(bench.completed, dag, name, tree.states(k), k, bench.prior)
+    return short_em(_named_as_before(bench, start, name), bench.table, bench.prior, iterations)
+
+
+def _named_as_before(bench: Bench, network: Network, name: str) -> Network:
+    """The network with earlier hidden variables marked as such: as columns they were not."""
+    return network.map_variables(lambda v: v if v.name == name else bench.network.variable(v.name))
+
+
+def _adapted(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candidate:
+    assert candidate.network is not None
+    network, name = candidate.network, candidate.name
+    if adapt != "em":
+        around = {name, *network.dag.markov_blanket(name)}
+        limits = Constraints(
+            max_parents=bench.max_parents, changeable=None if adapt == "full" else sorted(around)
+        )
+        network = structural_em(
+            bench.table, network, BDeu(bench.prior.size), prior=bench.prior, constraints=limits,
+            max_rounds=12, em_iterations=30, seed=bench.seed, time_limit=bench.ticker.time_left(),
+        ).network  # fmt: skip
+    network = _by_size(short_em(network, bench.table, bench.prior, 200, 1e-8), name)
+    gain = bench.score_of(network)
+    words = redundancy(network, name) or ("kept" if gain > 0 else "does not pay for its parameters")
+    return replace(
+        candidate, children=network.dag.children(name), n_states=network.variable(name).n_states,
+        gain=gain, network=network, verdict=words,
+    )  # fmt: skip
+
+
+def _by_size(network: Network, name: str) -> Network:
+    """The network with the states of a hidden variable ordered from the commonest."""
+    share = network.posterior(of=name)[name][0]
+    return permute_states(network, name, np.argsort(-share, kind="stable"))
