@@ -3,9 +3,9 @@
     python benchmarks/discover.py --data FOLDER --out FILE.json --pictures FOLDER --part all
 
 Parts: `cardinality` (the table of 5.4 with its EM comparison, Fig. 5.3 and Fig. 5.4), `figures`
-(Fig. 4.3 and 4.4) and `real` (stocks, news, soybean, COIL; needs `--data`). `--quick` takes fewer
-sizes, one case of each kind and short time limits. Results of parts that were not run stay in the
-JSON file.
+(Fig. 4.3 and 4.4), `seeds` (the same at 1000 rows, drawn with other seeds), `speed` (20 variables,
+5000 rows) and `real` (stocks, news, soybean, COIL; needs `--data`). `--quick` takes fewer sizes and
+short time limits. Results of parts that were not run stay in the JSON file.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument("--part", choices=[*PARTS, "all"], default="all")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--more-seeds", type=int, nargs="+", default=[7, 8], help="for `seeds`")
     arguments = parser.parse_args()
     old = json.loads(arguments.out.read_text()) if arguments.out and arguments.out.exists() else {}
     record = {**old, "machine": machine(), "versions": versions(["unveil", "numpy", "numba"])}
@@ -201,11 +202,32 @@ def figures(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     sizes = [1000] if arguments.quick else [500, 1000, 5000]
     cases = [("alarm", h, n) for h in ALARM_HIDDEN for n in sizes]
     cases += [("insurance", h, 1000) for h in INSURANCE_HIDDEN]
-    found = [figure_line(*case, arguments.seed) for case in cases]
+    return figure_lines(cases, [arguments.seed])
+
+
+def seeds(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """The eight cases at 1000 rows, drawn with other seeds."""
+    cases = [("alarm", h, 1000) for h in ALARM_HIDDEN]
+    cases += [("insurance", h, 1000) for h in INSURANCE_HIDDEN]
+    return figure_lines(cases, arguments.more_seeds)
+
+
+def figure_lines(
+    cases: Sequence[tuple[str, str, int]], seeds: Sequence[int]
+) -> list[dict[str, Any]]:
+    head = ["network", "hidden", "rows", "seed", "none", "naive", "original", "2 states", "found",
+            "gain, nats", "states (true)", "children", "CPU s"]  # fmt: skip
     print("\nFig. 4.3 and 4.4: test log-loss, bits per row (lower is better)\n")
-    head = ["network", "hidden", "rows", "none", "naive", "original", "2 states", "agglomeration",
-            "gain, nats", "states (true)", "children", "seconds"]  # fmt: skip
-    print(markdown_table(head, [figure_words(x) for x in found]))
+    print(markdown_table(head, []))
+    found = []
+    for seed in seeds:
+        for case in cases:
+            found.append(figure_line(*case, seed))
+            print("| " + " | ".join(figure_words(found[-1])) + " |", flush=True)
+    large = [x["bits"] for x in found if x["rows"] >= 1000]
+    for line in ("none", "naive"):
+        wins = sum(bits["agglomeration"] < bits[line] for bits in large)
+        print(f"better than {line} at 1000 rows and more: {wins} of {len(large)}")
     return found
 
 
@@ -213,10 +235,11 @@ def figure_line(name: str, hidden: str, n_rows: int, seed: int) -> dict[str, Any
     truth = datasets.network(name)
     table = truth.sample(n_rows, seed=seed).without(hidden)
     test = truth.sample(TEST_ROWS, seed=seed + 1000).without(hidden)
-    found, elapsed = clocked(lambda: discover_networks(table, Settings(max_hidden=1), seed=seed))
-    two = discover_networks(
-        table, Settings(max_hidden=1, n_states=2), baseline=found.baseline, seed=seed
+    found, elapsed = clocked(
+        lambda: discover_networks(table, Settings(max_hidden=1), seed=seed, n_jobs=1)
     )
+    fixed = Settings(max_hidden=1, n_states=2)
+    two = discover_networks(table, fixed, baseline=found.baseline, seed=seed, n_jobs=1)
     k = truth.variable(hidden).n_states
     original = best_of(
         fit_em(truth.dag, table, PRIOR, {hidden: k}, n_starts=5, seed=seed).starts, table
@@ -225,7 +248,8 @@ def figure_line(name: str, hidden: str, n_rows: int, seed: int) -> dict[str, Any
                 "two": two.network, "agglomeration": found.network}  # fmt: skip
     bits = {line: log_loss(network, test).bits for line, network in networks.items()}
     return {
-        "network": name, "hidden": hidden, "rows": n_rows, "bits": bits, "gain": found.gain,
+        "network": name, "hidden": hidden, "rows": n_rows, "seed": seed, "bits": bits,
+        "gain": found.gain,
         "gain_two": two.gain,
         "gain_original": cheeseman_stutz(original, table, PRIOR) - found.baseline_score,
         "true_states": k, "seconds": elapsed, **whereabouts(found, truth, hidden),
@@ -270,8 +294,32 @@ def figure_words(x: dict[str, Any]) -> list[str]:
     true = set(x["true_children"])
     overlap = f"{len(true & set(x['children']))} of {len(true)}, {len(x['children'])} found"
     lines = [f"{bits[k]:.4f}" for k in ("none", "naive", "original", "two", "agglomeration")]
-    return [x["network"], x["hidden"], str(x["rows"]), *lines, f"{x['gain']:.1f}",
+    return [x["network"], x["hidden"], str(x["rows"]), str(x["seed"]), *lines, f"{x['gain']:.1f}",
             f"{x['states']} ({x['true_states']})", overlap, f"{x['seconds']:.0f}"]  # fmt: skip
+
+
+# Speed ---------------------------------------------------------------------------------------
+
+
+def speed(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Twenty variables of ALARM, without three that others depend on; default settings."""
+    alarm = datasets.network("alarm")
+    hidden = ("LVEDVOLUME", "INTUBATION", "HR")
+    names = [n for n in alarm.names if n not in hidden][:20]
+    table = alarm.sample(5000, seed=arguments.seed).select(names)
+    discover_networks(table.take(np.arange(200)), Settings(max_hidden=1), seed=1, n_jobs=1)
+    result: dict[str, Any] = {"rows": 5000, "columns": 20}
+    for n_jobs in (1, None):
+        started = time.monotonic()
+        found = discover_networks(table, seed=arguments.seed, n_jobs=n_jobs)
+        key = "one_process_s" if n_jobs == 1 else "all_cores_s"
+        result[key] = time.monotonic() - started
+    result["hidden"] = {
+        h: [found.network.variable(h).n_states, *found.network.dag.neighbours(h)]
+        for h in found.hidden
+    }
+    print(f"\n20 variables, 5000 rows, default settings: {result}\n")
+    return result
 
 
 # Real tables ---------------------------------------------------------------------------------
@@ -352,7 +400,7 @@ REAL: dict[str, Callable[[Path], Table]] = {
 }
 
 PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
-    "cardinality": cardinality, "figures": figures, "real": real,
+    "cardinality": cardinality, "figures": figures, "seeds": seeds, "speed": speed, "real": real,
 }  # fmt: skip
 
 

@@ -178,12 +178,12 @@ def polish_candidate(bench: Bench, candidate: Candidate) -> Candidate:
 
     What is tried: structural EM everywhere from the present graph and from the graph that a search
     from nothing finds on the completed rows; one state more, one state fewer from a new tree of
-    merges, and two states made one with all arcs learned anew.
+    merges; two states made one or one made two, with all arcs learned anew.
     """
     better = candidate
     for start in (
         candidate, *_relearned(bench, candidate), *_neighbouring_states(bench, candidate),
-        *_merged_states(bench, candidate),
+        *_merged_states(bench, candidate), *_split_states(bench, candidate),
     ):  # fmt: skip
         if not bench.ticker.keep_going():
             break
@@ -220,24 +220,54 @@ def _neighbouring_states(bench: Bench, candidate: Candidate) -> list[Candidate]:
     ]  # fmt: skip
 
 
-def _merged_states(
-    bench: Bench, candidate: Candidate, most: int = 2, max_states: int = 6
-) -> list[Candidate]:
-    """The candidate with two of its states made one and all arcs learned anew: the best pairs.
+def _merged_states(bench: Bench, candidate: Candidate, max_states: int = 8) -> list[Candidate]:
+    """The candidate with fewer states and all arcs learned anew: one for each number of states.
 
     Where arcs around the variable are missing, it needs more states to make up for them. Fewer
-    states bring the arcs back, but only if they are learned again.
+    states bring the arcs back, but only if they are learned again. The best pair is made one, then
+    the best pair of those left, down to two states: on the way it may get worse before it gets
+    better.
+    """
+    assert candidate.network is not None
+    if bench.n_states is not None or candidate.n_states > max_states:
+        return []
+    found: list[Candidate] = []
+    now = candidate
+    while now.n_states > 2:
+        assert now.network is not None
+        states = now.network.posterior(bench.table, of=now.name)[now.name].argmax(axis=1)
+        merged = []
+        for i, j in combinations(range(now.n_states), 2):
+            fewer = np.where(states == j, i, np.where(states > j, states - 1, states))
+            merged += _from_states(bench, candidate, fewer, now.n_states - 1)
+        if not merged:
+            break
+        now = max(merged, key=lambda c: c.gain)
+        found.append(now)
+    return found
+
+
+def _split_states(bench: Bench, candidate: Candidate, max_states: int = 6) -> list[Candidate]:
+    """The candidate with one of its states made two and all arcs learned anew: the best of them.
+
+    The rows of the state are parted as agglomeration parts them when it sees no others.
     """
     assert candidate.network is not None
     network, name, k = candidate.network, candidate.name, candidate.n_states
-    if bench.n_states is not None or not 3 <= k <= max_states:
+    if bench.n_states is not None or k >= max_states or redundancy(network, name):
         return []
     states = network.posterior(bench.table, of=name)[name].argmax(axis=1)
     found = []
-    for i, j in combinations(range(k), 2):
-        fewer = np.where(states == j, i, np.where(states > j, states - 1, states))
-        found += _from_states(bench, candidate, fewer, k - 1)
-    return sorted(found, key=lambda c: -c.gain)[:most]
+    for state in range(k):
+        inside = np.flatnonzero(states == state)
+        if len(inside) < 2:
+            continue
+        tree = agglomerate_states(bench.completed.take(inside), network.dag, name)
+        if tree.n_initial >= 2:
+            more = states.copy()
+            more[inside[tree.states(2) == 1]] = k
+            found += _from_states(bench, candidate, more, k + 1)
+    return sorted(found, key=lambda c: -c.gain)[:1]
 
 
 def _learned(bench: Bench, completed: Table, name: str, restarts: int) -> Network | None:

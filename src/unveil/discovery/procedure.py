@@ -8,9 +8,8 @@ again (thesis Ch. 4 and 5, and 8.2 on combining them).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from os import cpu_count
+from functools import partial
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from unveil.discovery.adapting import (
 )
 from unveil.discovery.evaluation import Bench, Candidate, check_candidate, complete_hidden
 from unveil.discovery.observed import learn_complete, learn_without, n_random_starts, n_restarts
+from unveil.discovery.workers import Work, in_turn
 from unveil.em.scores import hidden_scores
 from unveil.em.structural import structural_em
 from unveil.errors import DataError
@@ -219,42 +219,45 @@ def _look(
     )  # fmt: skip
     cliques = _signatures(network, completed, settings, seed)[: settings.max_candidates]
 
-    def look(clique: SemiClique) -> list[Candidate]:
-        graphs = {
-            with_hidden_parent(network.dag, name, clique.nodes, max_parents=most): None
-            for most in (3, 0)
-        }
-        return [
-            c for dag in graphs for c in first_look(bench, dag, name, clique.nodes, settings.adapt)
-        ]
+    def each(work: Work, items: Sequence[object], phase: str) -> list[Candidate]:
+        found = in_turn(work, bench, items, f"round {number}: {phase}", n_jobs)
+        return [c for of_item in found for c in of_item]
 
-    def adapt(candidate: Candidate) -> list[Candidate]:
-        return [adapt_candidate(bench, candidate, settings.adapt)]
-
-    def polish(candidate: Candidate) -> list[Candidate]:
-        return [polish_candidate(bench, candidate)]
-
-    def in_turn(
-        work: Callable[..., list[Candidate]], items: Sequence[object], phase: str
-    ) -> list[Candidate]:
-        return _in_turn(work, items, ticker, f"round {number}: {phase}", score, n_jobs)
-
-    looked = in_turn(look, cliques, "first look")
+    look = partial(_look_at, name=name, adapt=settings.adapt)
+    looked = each(look, [clique.nodes for clique in cliques], "first look")
     chosen = _worth_adapting(looked, settings.max_adapted)
-    adapted = in_turn(adapt, chosen, "adapting")
+    adapted = each(partial(_adapt, adapt=settings.adapt), chosen, "adapting")
     rest = [c for c in looked if all(c is not p for p in chosen[: len(adapted)])]
     if not network.hidden and settings.adapt == "full":
         starts = range(n_random_starts(table, settings.restarts))
-        adapted += in_turn(
-            lambda number: [random_candidate(bench, name, number)], starts, "random starts"
-        )
+        adapted += each(partial(_start_at_random, name=name), starts, "random starts")
     if settings.adapt == "full":
         best = _foremost(adapted, settings.max_polished)
         rest += [c for c in adapted if all(c is not p for p in best)]
-        adapted = _polished(best, lambda pool: in_turn(polish, pool, "polishing"))
+        adapted = _polished(best, lambda pool: each(_polish, pool, "polishing"))
     adapted = [check_candidate(bench, c) for c in adapted]
     adapted = [with_cardinalities(bench, c) if c.verdict == "kept" else c for c in adapted]
     return sorted([*adapted, *rest], key=lambda c: (c.network is None, -c.gain))
+
+
+def _look_at(bench: Bench, nodes: Sequence[str], name: str, adapt: Adapt) -> list[Candidate]:
+    graphs = {
+        with_hidden_parent(bench.network.dag, name, nodes, max_parents=most): None
+        for most in (3, 0)
+    }
+    return [c for dag in graphs for c in first_look(bench, dag, name, nodes, adapt)]
+
+
+def _adapt(bench: Bench, candidate: Candidate, adapt: Adapt) -> list[Candidate]:
+    return [adapt_candidate(bench, candidate, adapt)]
+
+
+def _start_at_random(bench: Bench, seed: int, name: str) -> list[Candidate]:
+    return [random_candidate(bench, name, seed)]
+
+
+def _polish(bench: Bench, candidate: Candidate) -> list[Candidate]:
+    return [polish_candidate(bench, candidate)]
 
 
 def _polished(
@@ -264,7 +267,10 @@ def _polished(
     done: list[Candidate] = []
     for _ in range(most):
         polished = turn(pool)
-        same = [new is old for new, old in zip(polished, pool, strict=False)]
+        same = [
+            (new.gain, new.verdict) == (old.gain, old.verdict)
+            for new, old in zip(polished, pool, strict=False)
+        ]
         done += [c for c, still in zip(polished, same, strict=True) if still]
         done += pool[len(polished) :]
         pool = []
@@ -340,29 +346,6 @@ def _signatures(
 
 def _in_order(dag: DAG, other: DAG) -> DAG:
     return DAG(other.nodes, dag.arcs)
-
-
-def _in_turn(
-    work: Callable[..., list[Candidate]],
-    items: Sequence[object],
-    ticker: Ticker,
-    phase: str,
-    score: float,
-    n_jobs: int | None,
-) -> list[Candidate]:
-    """Do the work on every item, several at once; stops handing out work when asked to."""
-    done: list[Candidate] = []
-    n_threads = n_jobs or cpu_count() or 1
-    with ThreadPoolExecutor(n_threads) as pool:
-        for start in range(0, len(items), n_threads):
-            batch = items[start : start + n_threads]
-            done += [c for found in pool.map(work, batch) for c in found]
-            best = max([c.gain for c in done if c.network is not None], default=0.0)
-            n_done = start + len(batch)
-            words = f"{n_done} of {len(items)} candidates, best gain {best:+.1f}"
-            if not ticker.offer(phase, n_done, score + max(best, 0.0), detail=words):
-                break
-    return done
 
 
 def _best(candidates: Sequence[Candidate], settings: Settings) -> Candidate | None:

@@ -1,0 +1,81 @@
+"""Candidates worked on side by side: in processes of their own, where that pays.
+
+Most of the work is done by Python between short kernels, so threads would only wait for each other.
+Processes take a second or two to start: the first item of every piece of work is done here, and
+only if the rest would take long is it handed out. The results are the same either way.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from os import cpu_count
+from typing import Any
+
+from unveil.discovery.evaluation import Bench, Candidate
+from unveil.progress import Ticker
+
+__all__ = ["Work", "in_turn"]
+
+Work = Callable[[Bench, Any], list[Candidate]]
+"""What is done with one item; a function of a module, so that other processes know it."""
+
+WORTH_STARTING = 5.0
+"""Seconds of work left from which on processes are started for it."""
+
+
+def in_turn(
+    work: Work,
+    bench: Bench,
+    items: Sequence[Any],
+    phase: str,
+    n_jobs: int | None = None,
+    worth_starting: float = WORTH_STARTING,
+) -> list[list[Candidate]]:
+    """What the work gives for every item, in their order, told as steps of `phase`.
+
+    When the listener asks to stop or the time is up, the items not yet done are left out.
+    """
+    done: list[list[Candidate]] = []
+    best = 0.0
+    for found in _results(work, bench, items, n_jobs or cpu_count() or 1, worth_starting):
+        done.append(found)
+        best = max([best, *(c.gain for c in found if c.network is not None)])
+        words = f"{len(done)} of {len(items)} candidates, best gain {best:+.1f}"
+        if not bench.ticker.offer(phase, len(done), bench.score + best, detail=words):
+            break
+    return done
+
+
+def _results(
+    work: Work, bench: Bench, items: Sequence[Any], n_jobs: int, worth_starting: float
+) -> Iterator[list[Candidate]]:
+    if not items:
+        return
+    started = time.monotonic()
+    yield work(bench, items[0])
+    rest = items[1:]
+    ahead = (time.monotonic() - started) * len(rest)
+    if n_jobs == 1 or len(rest) < 2 or ahead < worth_starting:
+        for item in rest:
+            yield work(bench, item)
+        return
+    from joblib import Parallel, delayed
+
+    # A listener cannot go along; the time limit can.
+    alone = replace(bench, ticker=Ticker(None, bench.ticker.time_left()))
+    task = delayed(partial(_deaf_to_interrupts, work, alone))
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(task(item) for item in rest)
+    try:
+        yield from results
+    finally:
+        results.close()
+
+
+def _deaf_to_interrupts(work: Work, bench: Bench, item: Any) -> list[Candidate]:
+    """The work in another process: whoever started it decides what Ctrl-C means."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return work(bench, item)
