@@ -11,6 +11,7 @@ from unveil.em.expectation import Expectation
 from unveil.em.flat import FlatTables
 from unveil.em.hard import HardExpectation
 from unveil.errors import DataError
+from unveil.infer.tree import JunctionTree
 
 from .cases import (
     best_completions,
@@ -164,3 +165,9 @@ def test_nothing_to_learn_from(kind):
         kind(flat, table.with_weights(np.zeros(3)))
     with pytest.raises(DataError, match="none of the network's variables"):
         kind(flat, Table([Variable("Z", "ab")], [[0, 1]]))
+
+
+@given(cases())
+@lenient
+def test_no_junction_tree_has_fewer_cells_than_the_bound(case):
+    assert expectation._least_cells(case.network) <= JunctionTree(case.network).n_cells

@@ -136,3 +136,17 @@ def test_conforming_refuses_what_the_model_does_not_know():
         table.conform([Variable("x")])
     with pytest.raises(DataError, match="variables 'y' have no column; the columns are 'x', 'z'"):
         table.conform([Variable("y", [0, 1])])
+
+
+def test_parts_of_a_table_share_its_columns_and_are_checked_where_they_can_be_wrong():
+    table = Table.from_frame({"x": ["a", "b", "a"], "y": [1, 2, 2]})
+    assert table.select(["x", "y"]) is table
+    assert table.folded() is table.folded()
+    part = table.take([2, 0]).select(["y"])
+    assert part.labels("y") == [2, 1]
+    with pytest.raises(ValueError, match="read-only"):
+        part.column("y")[0] = 0
+    with pytest.raises(DataError, match="two columns are called 'x'"):
+        table.select(["x", "x"])
+    with pytest.raises(DataError, match="at least one column"):
+        table.select([])

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from os import cpu_count
@@ -41,18 +43,20 @@ def in_turn(
     """
     done: list[list[Candidate]] = []
     best = 0.0
-    for found in _results(work, bench, items, n_jobs or cpu_count() or 1, worth_starting):
-        done.append(found)
-        best = max([best, *(c.gain for c in found if c.network is not None)])
-        words = f"{len(done)} of {len(items)} candidates, best gain {best:+.1f}"
-        if not bench.ticker.offer(phase, len(done), bench.score + best, detail=words):
-            break
+    results = _results(work, bench, items, n_jobs or cpu_count() or 1, worth_starting)
+    with closing(results):
+        for found in results:
+            done.append(found)
+            best = max([best, *(c.gain for c in found if c.network is not None)])
+            words = f"{len(done)} of {len(items)} candidates, best gain {best:+.1f}"
+            if not bench.ticker.offer(phase, len(done), bench.score + best, detail=words):
+                break
     return done
 
 
 def _results(
     work: Work, bench: Bench, items: Sequence[Any], n_jobs: int, worth_starting: float
-) -> Iterator[list[Candidate]]:
+) -> Generator[list[Candidate], None, None]:
     if not items:
         return
     started = time.monotonic()
@@ -70,9 +74,13 @@ def _results(
     task = delayed(partial(_deaf_to_interrupts, work, alone))
     results = Parallel(n_jobs=n_jobs, return_as="generator")(task(item) for item in rest)
     try:
-        yield from results
+        for found in results:  # noqa: UP028  (yield from would close them outside the filter below)
+            yield found
     finally:
-        results.close()
+        with warnings.catch_warnings():
+            # Stopped early, it says that tasks were cancelled: that is what was asked for.
+            warnings.simplefilter("ignore")
+            results.close()
 
 
 def _deaf_to_interrupts(work: Work, bench: Bench, item: Any) -> list[Candidate]:

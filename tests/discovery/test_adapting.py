@@ -1,0 +1,82 @@
+"""The steps from a place to a network: what they start from and what they may not lose."""
+
+import numpy as np
+import pytest
+
+from unveil import DAG, EquivalentSampleSize, Table, Variable, fit
+from unveil.discovery.adapting import (
+    LEARNED_ANEW,
+    _merged_states,
+    _split_states,
+    adapt_candidate,
+    first_look,
+    polish_candidate,
+)
+from unveil.discovery.evaluation import Bench
+from unveil.em import cheeseman_stutz
+from unveil.hidden import with_hidden_parent
+from unveil.progress import Ticker
+from unveil.search.learn import learn
+
+PRIOR = EquivalentSampleSize(1.0)
+
+
+@pytest.fixture(scope="module")
+def bench():
+    """Rows of a hidden three-state root with a chain among its children: a -> b on top of it."""
+    generator = np.random.default_rng(3)
+    hidden = generator.integers(3, size=3000)
+    columns = []
+    for i in range(5):
+        source = np.where(generator.random(3000) < 0.5, columns[0], hidden) if i == 1 else hidden
+        noise = generator.integers(3, size=3000)
+        columns.append(np.where(generator.random(3000) < 0.8, source, noise))
+    table = Table([Variable(n, range(3)) for n in "abcde"], columns)
+    network = fit(learn(table).dag, table, PRIOR)
+    score = cheeseman_stutz(network, table, PRIOR)
+    return Bench(network, score, table, table, PRIOR, None, None, 1, Ticker(None))
+
+
+@pytest.fixture(scope="module")
+def looked(bench):
+    dag = with_hidden_parent(bench.network.dag, "H1", list("abcde"))
+    return first_look(bench, dag, "H1", list("abcde"), "full")
+
+
+def test_gains_are_differences_of_scores(bench, looked):
+    for candidate in looked:
+        score = cheeseman_stutz(candidate.network, bench.table, PRIOR)
+        assert candidate.gain == pytest.approx(score - bench.score)
+
+
+def test_learned_anew_the_arc_among_the_children_is_there_and_three_states_win(bench, looked):
+    anew = max((c for c in looked if c.verdict == LEARNED_ANEW), key=lambda c: c.gain)
+    adapted = adapt_candidate(bench, anew, "full")
+    assert adapted.n_states == 3
+    assert adapted.network.dag.adjacent("a", "b")
+    assert set(adapted.network.dag.neighbours("H1")) == set("abcde")
+    assert adapted.network.dag.n_arcs == 6
+
+
+def test_the_graph_as_constructed_has_no_arcs_among_the_children(bench):
+    dag = with_hidden_parent(bench.network.dag, "H1", list("abcde"))
+    (best, *_) = first_look(bench, dag, "H1", list("abcde"), "em")
+    assert best.network.dag == DAG([*"abcde", "H1"], [("H1", n) for n in "abcde"])
+
+
+def test_merging_and_splitting_states_lead_to_each_other(bench, looked):
+    by_size = {c.n_states: c for c in looked if c.verdict == LEARNED_ANEW}
+    assert [c.n_states for c in _merged_states(bench, by_size[4])] == [3, 2]
+    (split,) = _split_states(bench, by_size[2])
+    assert split.n_states == 3
+    assert split.gain > by_size[2].gain
+
+
+def test_polishing_never_lowers_the_score_and_comes_to_rest(bench, looked):
+    candidate = adapt_candidate(bench, next(c for c in looked if c.n_states == 2), "full")
+    gains = [candidate.gain]
+    while (better := polish_candidate(bench, candidate)) is not candidate:
+        candidate = better
+        gains.append(candidate.gain)
+    assert gains == sorted(gains)
+    assert candidate.n_states == 3

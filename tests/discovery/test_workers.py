@@ -1,0 +1,55 @@
+"""Work handed out to other processes gives what it gives here, and can be stopped."""
+
+from dataclasses import replace
+
+import pytest
+
+from unveil import EquivalentSampleSize, datasets, fit
+from unveil.discovery import workers
+from unveil.discovery.adapting import random_candidate
+from unveil.discovery.evaluation import Bench
+from unveil.discovery.workers import in_turn
+from unveil.em import cheeseman_stutz
+from unveil.progress import Ticker
+from unveil.search.learn import learn
+
+PRIOR = EquivalentSampleSize(1.0)
+
+
+def start_at_random(bench, seed):
+    return [random_candidate(bench, "H1", seed)]
+
+
+@pytest.fixture(scope="module")
+def bench():
+    table = datasets.network("asia").sample(200, seed=1)
+    network = fit(learn(table).dag, table, PRIOR)
+    score = cheeseman_stutz(network, table, PRIOR)
+    return Bench(network, score, table, table, PRIOR, None, None, 1, Ticker(None))
+
+
+def test_other_processes_give_the_same(bench):
+    here = in_turn(start_at_random, bench, range(4), "try", n_jobs=1)
+    there = in_turn(start_at_random, bench, range(4), "try", n_jobs=2, worth_starting=0.0)
+    assert [c.gain for found in here for c in found] == [c.gain for found in there for c in found]
+    assert [found[0].network for found in here] == [found[0].network for found in there]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_listener_hears_every_step_and_may_stop(bench, n_jobs):
+    heard = []
+
+    def listener(step):
+        heard.append((step.phase, step.iteration))
+        return step.iteration < 3
+
+    listening = replace(bench, ticker=Ticker(listener))
+    done = in_turn(start_at_random, listening, range(6), "try", n_jobs, worth_starting=0.0)
+    assert len(done) == 3
+    assert heard == [("try", 1), ("try", 2), ("try", 3)]
+
+
+def test_short_work_starts_no_processes(bench, monkeypatch):
+    monkeypatch.setattr(workers, "_deaf_to_interrupts", None)
+    assert len(in_turn(start_at_random, bench, range(3), "try", n_jobs=2)) == 3
+    assert in_turn(start_at_random, bench, [], "try", n_jobs=2) == []
