@@ -77,6 +77,7 @@ def test_every_candidate_is_reported_with_a_verdict(found):
     candidates = discovery.rounds[0].candidates
     assert discovery.rounds[0].kept in candidates
     assert all(c.verdict for c in candidates)
+    assert [c for c in candidates if c.verdict == "kept"] == [discovery.rounds[0].kept]
     gains = [c.gain for c in candidates if c.network is not None]
     assert gains == sorted(gains, reverse=True)
 

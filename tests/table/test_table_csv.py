@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from unveil import datasets
 from unveil.errors import DataError, UnveilWarning
 from unveil.table import Table, Variable, read_table
 
@@ -273,3 +274,11 @@ def test_known_variables(write):
 def test_table_read_is_read_table(write):
     path = write("a,b\nx,1\n")
     assert Table.read(path) == read_table(path)
+
+
+@pytest.mark.parametrize("ending", [".json", ".bif", ".xmlbif", ".net", ".xdsl"])
+def test_a_network_is_not_a_table(tmp_path, ending):
+    path = tmp_path / f"asia{ending}"
+    datasets.network("asia").save(path)
+    with pytest.raises(DataError, match="this is a network, not a table of data"):
+        Table.read(path)

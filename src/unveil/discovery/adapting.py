@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from unveil.discovery.evaluation import Bench, Candidate, redundancy
+from unveil.discovery.evaluation import PAYS, Bench, Candidate, redundancy
 from unveil.discovery.observed import learn_complete
 from unveil.em.align import permute_states
 from unveil.em.completion import complete_rows
@@ -54,7 +54,7 @@ def first_look(
     bench: Bench, dag: DAG, name: str, children: Sequence[str], adapt: Adapt
 ) -> list[Candidate]:
     """A place at the numbers of states worth a try, by EM alone; the best first."""
-    found = _as_constructed(bench, dag, name, children)
+    found = _as_constructed(bench, dag, name, children, even_collapsed=adapt == "full")
     if adapt == "full":
         found += _anew(bench, dag, name, children)
     return sorted(found, key=lambda c: (c.network is None, -c.gain))
@@ -92,17 +92,20 @@ def _from_states(
     ]  # fmt: skip
 
 
-def _as_constructed(bench: Bench, dag: DAG, name: str, children: Sequence[str]) -> list[Candidate]:
+def _as_constructed(
+    bench: Bench, dag: DAG, name: str, children: Sequence[str], even_collapsed: bool
+) -> list[Candidate]:
     """Candidates with the graph as constructed.
 
     Their numbers of states are the one that `choose_cardinality` prefers, and two and three from
-    the same tree of merges: the graph as constructed is crude and often asks for too many.
+    the same tree of merges: the graph as constructed is crude and often asks for too many, or for
+    a single state (then it is the end of this place, unless `even_collapsed`).
     """
     found = choose_cardinality(bench.completed, dag, name, score_sample_size=bench.prior.size)
     tree, fixed, where = found.agglomeration, bench.n_states, frozenset(children)
     wanted = {found.n_states, 2, 3} if fixed is None else {fixed}
     wanted = {k for k in wanted if 2 <= k <= tree.n_initial}
-    if not wanted or (found.n_states < 2 and fixed is None):
+    if not wanted or (found.n_states < 2 and fixed is None and not even_collapsed):
         words = "agglomeration leaves a single state: nothing hidden here"
         return [Candidate(name, tuple(children), 1, 0.0, None, tree, found.refined, words, where)]
     looked = []
@@ -188,9 +191,9 @@ def polish_candidate(bench: Bench, candidate: Candidate) -> Candidate:
         if not bench.ticker.keep_going():
             break
         found = _adapted(bench, start, "full")
-        if found.verdict != "kept" and candidate.verdict == "kept":
+        if found.verdict != PAYS and candidate.verdict == PAYS:
             continue
-        if found.gain > better.gain + 0.1 or (found.verdict == "kept" != better.verdict):
+        if found.gain > better.gain + 0.1 or (found.verdict == PAYS != better.verdict):
             better = found
     return better
 
@@ -308,7 +311,7 @@ def _adapted(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candidate:
         ).network  # fmt: skip
     network = _by_size(short_em(network, bench.table, bench.prior, 200, 1e-8), name)
     gain = bench.score_of(network)
-    words = redundancy(network, name) or ("kept" if gain > 0 else "does not pay for its parameters")
+    words = redundancy(network, name) or (PAYS if gain > 0 else "does not pay for its parameters")
     return replace(
         candidate, children=network.dag.children(name), n_states=network.variable(name).n_states,
         gain=gain, network=network, verdict=words,

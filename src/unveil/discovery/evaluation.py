@@ -19,6 +19,7 @@ from unveil.progress import Ticker
 from unveil.table.core import Table
 
 __all__ = [
+    "PAYS",
     "Bench",
     "Candidate",
     "check_candidate",
@@ -27,6 +28,10 @@ __all__ = [
     "left_out_log_likelihood",
     "redundancy",
 ]
+
+
+PAYS = "pays for its parameters"
+"""The verdict on a candidate that could be kept."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +94,11 @@ def check_candidate(bench: Bench, candidate: Candidate) -> Candidate:
     Cheeseman-Stutz rates some variables too high that explain a chance pattern; rows that were
     left out show it. The structure stays, the parameters are estimated without the fold.
     """
-    if candidate.network is None or candidate.verdict != "kept":
+    if candidate.network is None or candidate.verdict != PAYS:
         return candidate
     gain = left_out_log_likelihood(bench, candidate.network)
     gain -= left_out_log_likelihood(bench, bench.network)
-    words = "kept" if gain > 0 else "does not predict left-out rows better"
+    words = PAYS if gain > 0 else "does not predict left-out rows better"
     return replace(candidate, predicted=gain, verdict=words)
 
 

@@ -8,7 +8,7 @@ again (thesis Ch. 4 and 5, and 8.2 on combining them).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -23,7 +23,7 @@ from unveil.discovery.adapting import (
     random_candidate,
     with_cardinalities,
 )
-from unveil.discovery.evaluation import Bench, Candidate, check_candidate, complete_hidden
+from unveil.discovery.evaluation import PAYS, Bench, Candidate, check_candidate, complete_hidden
 from unveil.discovery.observed import learn_complete, learn_without, n_random_starts, n_restarts
 from unveil.discovery.workers import Work, in_turn
 from unveil.em.scores import hidden_scores
@@ -42,6 +42,8 @@ from unveil.search.learn import learn
 from unveil.table.core import Table
 
 __all__ = ["Discovery", "Round", "Settings", "discover_networks", "learn_observed"]
+
+KEPT = "kept"
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Settings:
     max_hidden: int = 3
     n_states: int | None = None
     max_candidates: int = 30
-    max_adapted: int = 12
+    max_adapted: int = 20
     max_polished: int = 8
     max_parents: int | None = None
     soft: int = 0
@@ -160,6 +162,8 @@ def discover_networks(
                     baseline, baseline_score = rival, rival_score
                 network, score = rival, rival_score
                 continue
+        found = [_judged(c, kept) for c in found]
+        kept = next((c for c in found if c.verdict == KEPT), None)
         rounds.append(Round(network, score, tuple(found), kept))
         if kept is None or kept.network is None:
             break
@@ -236,7 +240,7 @@ def _look(
         rest += [c for c in adapted if all(c is not p for p in best)]
         adapted = _polished(best, lambda pool: each(_polish, pool, "polishing"))
     adapted = [check_candidate(bench, c) for c in adapted]
-    adapted = [with_cardinalities(bench, c) if c.verdict == "kept" else c for c in adapted]
+    adapted = [with_cardinalities(bench, c) if c.verdict == PAYS else c for c in adapted]
     return sorted([*adapted, *rest], key=lambda c: (c.network is None, -c.gain))
 
 
@@ -352,18 +356,28 @@ def _best(candidates: Sequence[Candidate], settings: Settings) -> Candidate | No
     """The candidate to keep: the best of those that are not redundant.
 
     Both the Cheeseman-Stutz score and cross-validation have to speak for it. The best of many is
-    large by luck; with equal prior odds for each of n places, the two gains together have to
-    exceed log n. Scores that differ by less than that are a tie, and predictions decide.
+    large by luck: with equal prior odds for each of n places, the score has to gain more than
+    log n. Scores that differ by less than that are a tie, and predictions decide.
     """
     places = {c.place for c in candidates}
     luck = float(np.log(max(len(places), 1)))
     good = [
         c for c in candidates
-        if c.network is not None and c.verdict == "kept" and c.gain > settings.min_gain
-        and c.gain + c.predicted > luck
+        if c.network is not None and c.verdict == PAYS and c.predicted > 0
+        and c.gain > max(settings.min_gain, luck)
     ]  # fmt: skip
     best = max((c.gain for c in good), default=0.0)
     return max((c for c in good if c.gain >= best - luck), key=lambda c: c.predicted, default=None)
+
+
+def _judged(candidate: Candidate, kept: Candidate | None) -> Candidate:
+    """The candidate with the last word on it."""
+    if candidate is kept:
+        return replace(candidate, verdict=KEPT)
+    if candidate.verdict != PAYS:
+        return candidate
+    words = "another gains more" if kept is not None else "gains too little for so many tries"
+    return replace(candidate, verdict=f"{PAYS}, but {words}")
 
 
 def _check(table: Table) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,9 @@ _BINARY = {
     b"\x89HDF": "an HDF5 file; write the table as CSV or Parquet",
     b"SQLite format 3": "an SQLite database; export the table as CSV",
 }
+_NETWORK = re.compile(
+    rb'"unveil-network"|^\s*network\s+\S+\s*\{|^\s*net\s*\{|<BIF\b|<smile\b', re.MULTILINE
+)
 
 
 def read_table(
@@ -94,6 +98,11 @@ def read_table(
     for magic, what in _BINARY.items():
         if head.startswith(magic):
             raise DataError(f"{file}: this is {what}")
+    if _NETWORK.search(head[:2000]):
+        raise DataError(
+            f"{file}: this is a network, not a table of data. Networks are read by "
+            "unveil.load and by the commands query, predict, sample and convert."
+        )
     if _is_arff(file, head):
         return _from_arff(file, head, encoding, columns, variables, options)
     layout = sniff(file, head, delimiter=delimiter, quote=quote, header=header, encoding=encoding)
