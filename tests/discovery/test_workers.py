@@ -8,7 +8,7 @@ from unveil import EquivalentSampleSize, datasets, fit
 from unveil.discovery import workers
 from unveil.discovery.adapting import random_candidate
 from unveil.discovery.evaluation import Bench
-from unveil.discovery.workers import in_turn
+from unveil.discovery.workers import Workers
 from unveil.em import cheeseman_stutz
 from unveil.progress import Ticker
 from unveil.search.learn import learn
@@ -29,8 +29,8 @@ def bench():
 
 
 def test_other_processes_give_the_same(bench):
-    here = in_turn(start_at_random, bench, range(4), "try", n_jobs=1)
-    there = in_turn(start_at_random, bench, range(4), "try", n_jobs=2, worth_starting=0.0)
+    here = Workers(1).in_turn(start_at_random, bench, range(4), "try")
+    there = Workers(2, 0.0).in_turn(start_at_random, bench, range(4), "try")
     assert [c.gain for found in here for c in found] == [c.gain for found in there for c in found]
     assert [found[0].network for found in here] == [found[0].network for found in there]
 
@@ -44,12 +44,12 @@ def test_a_listener_hears_every_step_and_may_stop(bench, n_jobs):
         return step.iteration < 3
 
     listening = replace(bench, ticker=Ticker(listener))
-    done = in_turn(start_at_random, listening, range(6), "try", n_jobs, worth_starting=0.0)
+    done = Workers(n_jobs, 0.0).in_turn(start_at_random, listening, range(6), "try")
     assert len(done) == 3
     assert heard == [("try", 1), ("try", 2), ("try", 3)]
 
 
 def test_short_work_starts_no_processes(bench, monkeypatch):
     monkeypatch.setattr(workers, "_deaf_to_interrupts", None)
-    assert len(in_turn(start_at_random, bench, range(3), "try", n_jobs=2)) == 3
-    assert in_turn(start_at_random, bench, [], "try", n_jobs=2) == []
+    assert len(Workers(2).in_turn(start_at_random, bench, range(3), "try")) == 3
+    assert Workers(2).in_turn(start_at_random, bench, [], "try") == []

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from infer.networks import as_table
 from infer.oracle import Enumeration
 
-from unveil import Network, Table, TableCPD, Variable
+from unveil import Network, Table, TableCPD, Variable, datasets
 from unveil.em import complete_rows
 from unveil.errors import ModelError
 
@@ -133,3 +133,14 @@ def test_rows_of_weight_zero_count_for_nothing():
     completed = complete_rows(network, Table([x], [[0, 1, -1]], [2.0, 0.0, 1.0]))
     assert completed.column("x").tolist() == [0, 0]
     assert completed.row_weights.tolist() == [2.0, 1.0]
+
+
+def test_negligible_completions_are_left_out_and_the_weight_of_every_row_stays():
+    network = datasets.network("asia")
+    rows = network.sample(200, seed=1).hide("bronc")
+    every, likely = complete_rows(network, rows), complete_rows(network, rows, negligible=0.2)
+    assert likely.n_rows < every.n_rows
+    assert (likely.row_weights > 0.2).all()
+    before, after = (t.without("bronc").folded() for t in (every, likely))
+    assert after.with_weights(None) == before.with_weights(None)
+    assert after.row_weights == pytest.approx(before.row_weights)

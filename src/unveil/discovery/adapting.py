@@ -49,6 +49,9 @@ Adapt = Literal["em", "blanket", "full"]
 AS_CONSTRUCTED = "fitted by EM"
 LEARNED_ANEW = "fitted by EM, all arcs learned anew"
 
+NEGLIGIBLE = 1e-3
+"""Completions of a row that are less probable do not count while arcs are searched for."""
+
 
 def first_look(
     bench: Bench, dag: DAG, name: str, children: Sequence[str], adapt: Adapt
@@ -201,7 +204,9 @@ def polish_candidate(bench: Bench, candidate: Candidate) -> Candidate:
 def _relearned(bench: Bench, candidate: Candidate) -> list[Candidate]:
     """The candidate with all arcs learned anew on the rows as its network completes them."""
     assert candidate.network is not None
-    completed = complete_rows(candidate.network, bench.table, cap=32, draws=8, seed=bench.seed)
+    completed = complete_rows(
+        candidate.network, bench.table, cap=32, draws=8, seed=bench.seed, negligible=NEGLIGIBLE
+    )
     network = _learned(bench, completed, candidate.name, restarts=1)
     return [] if network is None else [replace(candidate, network=network)]
 
@@ -307,7 +312,8 @@ def _adapted(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candidate:
         )
         network = structural_em(
             bench.table, network, BDeu(bench.prior.size), prior=bench.prior, constraints=limits,
-            max_rounds=12, em_iterations=30, seed=bench.seed, time_limit=bench.ticker.time_left(),
+            max_rounds=12, em_iterations=30, negligible=NEGLIGIBLE, seed=bench.seed,
+            time_limit=bench.ticker.time_left(),
         ).network  # fmt: skip
     network = _by_size(short_em(network, bench.table, bench.prior, 200, 1e-8), name)
     gain = bench.score_of(network)

@@ -25,7 +25,7 @@ from unveil.discovery.adapting import (
 )
 from unveil.discovery.evaluation import PAYS, Bench, Candidate, check_candidate, complete_hidden
 from unveil.discovery.observed import learn_complete, learn_without, n_random_starts, n_restarts
-from unveil.discovery.workers import Work, in_turn
+from unveil.discovery.workers import Work, Workers
 from unveil.em.scores import hidden_scores
 from unveil.em.structural import structural_em
 from unveil.errors import DataError
@@ -146,11 +146,12 @@ def discover_networks(
     rounds: list[Round] = []
     stopped: StopReason = "converged"
     second_chances = 2
+    workers = Workers(n_jobs)
     while len(network.hidden) < settings.max_hidden:
         number = len(rounds) + 1
         if not ticker.offer(f"round {number}", 0, score, detail="looking for semi-cliques"):
             break
-        found = _look(network, table, score, settings, seed, ticker, number, n_jobs)
+        found = _look(network, table, score, settings, seed, ticker, number, workers)
         kept = _best(found, settings)
         if kept is not None and second_chances:
             rival = _rival(kept, table, settings, seed, ticker)
@@ -208,7 +209,7 @@ def _look(
     seed: int,
     ticker: Ticker,
     number: int,
-    n_jobs: int | None,
+    workers: Workers,
 ) -> list[Candidate]:
     """All candidates of one round, the best first.
 
@@ -224,7 +225,7 @@ def _look(
     cliques = _signatures(network, completed, settings, seed)[: settings.max_candidates]
 
     def each(work: Work, items: Sequence[object], phase: str) -> list[Candidate]:
-        found = in_turn(work, bench, items, f"round {number}: {phase}", n_jobs)
+        found = workers.in_turn(work, bench, items, f"round {number}: {phase}")
         return [c for of_item in found for c in of_item]
 
     look = partial(_look_at, name=name, adapt=settings.adapt)
@@ -239,8 +240,8 @@ def _look(
         best = _foremost(adapted, settings.max_polished)
         rest += [c for c in adapted if all(c is not p for p in best)]
         adapted = _polished(best, lambda pool: each(_polish, pool, "polishing"))
-    adapted = [check_candidate(bench, c) for c in adapted]
-    adapted = [with_cardinalities(bench, c) if c.verdict == PAYS else c for c in adapted]
+    checked = each(_check_predictions, adapted, "checking")
+    adapted = [*checked, *adapted[len(checked) :]]
     return sorted([*adapted, *rest], key=lambda c: (c.network is None, -c.gain))
 
 
@@ -262,6 +263,11 @@ def _start_at_random(bench: Bench, seed: int, name: str) -> list[Candidate]:
 
 def _polish(bench: Bench, candidate: Candidate) -> list[Candidate]:
     return [polish_candidate(bench, candidate)]
+
+
+def _check_predictions(bench: Bench, candidate: Candidate) -> list[Candidate]:
+    checked = check_candidate(bench, candidate)
+    return [with_cardinalities(bench, checked) if checked.verdict == PAYS else checked]
 
 
 def _polished(

@@ -20,67 +20,71 @@ from typing import Any
 from unveil.discovery.evaluation import Bench, Candidate
 from unveil.progress import Ticker
 
-__all__ = ["Work", "in_turn"]
+__all__ = ["Work", "Workers"]
 
 Work = Callable[[Bench, Any], list[Candidate]]
 """What is done with one item; a function of a module, so that other processes know it."""
 
 WORTH_STARTING = 5.0
-"""Seconds of work left from which on processes are started for it."""
+"""Seconds of work ahead from which on processes are started for it."""
+WORTH_SENDING = 1.0
+"""The same, once they run."""
 
 
-def in_turn(
-    work: Work,
-    bench: Bench,
-    items: Sequence[Any],
-    phase: str,
-    n_jobs: int | None = None,
-    worth_starting: float = WORTH_STARTING,
-) -> list[list[Candidate]]:
-    """What the work gives for every item, in their order, told as steps of `phase`.
+class Workers:
+    """As many processes as there are cores, or `n_jobs`, started when there is enough to do."""
 
-    When the listener asks to stop or the time is up, the items not yet done are left out.
-    """
-    done: list[list[Candidate]] = []
-    best = 0.0
-    results = _results(work, bench, items, n_jobs or cpu_count() or 1, worth_starting)
-    with closing(results):
-        for found in results:
-            done.append(found)
-            best = max([best, *(c.gain for c in found if c.network is not None)])
-            words = f"{len(done)} of {len(items)} candidates, best gain {best:+.1f}"
-            if not bench.ticker.offer(phase, len(done), bench.score + best, detail=words):
-                break
-    return done
+    def __init__(self, n_jobs: int | None = None, worth_starting: float = WORTH_STARTING) -> None:
+        self.n_jobs = n_jobs or cpu_count() or 1
+        self._worthwhile = worth_starting
 
+    def in_turn(
+        self, work: Work, bench: Bench, items: Sequence[Any], phase: str
+    ) -> list[list[Candidate]]:
+        """What the work gives for every item, in their order, told as steps of `phase`.
 
-def _results(
-    work: Work, bench: Bench, items: Sequence[Any], n_jobs: int, worth_starting: float
-) -> Generator[list[Candidate], None, None]:
-    if not items:
-        return
-    started = time.monotonic()
-    yield work(bench, items[0])
-    rest = items[1:]
-    ahead = (time.monotonic() - started) * len(rest)
-    if n_jobs == 1 or len(rest) < 2 or ahead < worth_starting:
-        for item in rest:
-            yield work(bench, item)
-        return
-    from joblib import Parallel, delayed
+        When the listener asks to stop or the time is up, the items not yet done are left out.
+        """
+        done: list[list[Candidate]] = []
+        best = 0.0
+        with closing(self._results(work, bench, items)) as results:
+            for found in results:
+                done.append(found)
+                best = max([best, *(c.gain for c in found if c.network is not None)])
+                words = f"{len(done)} of {len(items)} candidates, best gain {best:+.1f}"
+                if not bench.ticker.offer(phase, len(done), bench.score + best, detail=words):
+                    break
+        return done
 
-    # A listener cannot go along; the time limit can.
-    alone = replace(bench, ticker=Ticker(None, bench.ticker.time_left()))
-    task = delayed(partial(_deaf_to_interrupts, work, alone))
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(task(item) for item in rest)
-    try:
-        for found in results:  # noqa: UP028  (yield from would close them outside the filter below)
-            yield found
-    finally:
-        with warnings.catch_warnings():
-            # Stopped early, it says that tasks were cancelled: that is what was asked for.
-            warnings.simplefilter("ignore")
-            results.close()
+    def _results(
+        self, work: Work, bench: Bench, items: Sequence[Any]
+    ) -> Generator[list[Candidate], None, None]:
+        if not items:
+            return
+        started = time.monotonic()
+        yield work(bench, items[0])
+        rest = items[1:]
+        ahead = (time.monotonic() - started) * len(rest)
+        if self.n_jobs == 1 or len(rest) < 2 or ahead < self._worthwhile:
+            for item in rest:
+                yield work(bench, item)
+            return
+        from joblib import Parallel, delayed
+
+        self._worthwhile = min(self._worthwhile, WORTH_SENDING)
+        # A listener cannot go along; the time limit can.
+        alone = replace(bench, ticker=Ticker(None, bench.ticker.time_left()))
+        task = delayed(partial(_deaf_to_interrupts, work, alone))
+        results = Parallel(n_jobs=self.n_jobs, return_as="generator")(task(item) for item in rest)
+        try:
+            # `yield from` would close them too early, outside of the filter below.
+            for found in results:  # noqa: UP028
+                yield found
+        finally:
+            with warnings.catch_warnings():
+                # Stopped early, it says that tasks were cancelled: that is what was asked for.
+                warnings.simplefilter("ignore")
+                results.close()
 
 
 def _deaf_to_interrupts(work: Work, bench: Bench, item: Any) -> list[Candidate]:

@@ -22,12 +22,14 @@ def complete_rows(
     cap: int = 64,
     draws: int = 16,
     seed: int | np.random.Generator | None = None,
+    negligible: float = 0.0,
 ) -> Table:
     """The table with every incomplete row replaced by its weighted completions.
 
     Rows with at most `cap` possible completions get all of them, weighted by their exact
-    posterior; rows with more get `draws` posterior draws of equal weight. The total weight stays;
-    rows of weight zero are left out.
+    posterior; rows with more get `draws` posterior draws of equal weight. Completions that are less
+    probable than `negligible` are left out, and the others of the row get their weight. The total
+    weight stays; rows of weight zero are left out.
 
     >>> from unveil import datasets
     >>> asia = datasets.network("asia")
@@ -51,7 +53,7 @@ def complete_rows(
     n_completions = np.exp(np.log(n_states) @ missing)
     exact = n_completions <= cap + 0.5
     weights = known.row_weights
-    parts = [_enumerate(network, codes[:, exact], missing[:, exact], weights[exact])]
+    parts = [_enumerate(network, codes[:, exact], missing[:, exact], weights[exact], negligible)]
     if not exact.all():
         parts.append(_draw(network, known.take(~exact), draws, np.random.default_rng(seed)))
     cells = np.concatenate([p[0] for p in parts], axis=1)
@@ -64,6 +66,7 @@ def _enumerate(
     codes: npt.NDArray[np.int64],
     missing: npt.NDArray[np.bool_],
     weights: npt.NDArray[np.float64],
+    negligible: float,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """All completions of every row, weighted by their posterior; impossible ones left out."""
     sizes = np.array([v.n_states for v in network.variables])
@@ -80,10 +83,13 @@ def _enumerate(
     most = np.full(codes.shape[1], -np.inf)
     np.maximum.at(most, row, logs)
     refuse_impossible(most)
-    mass = np.exp(logs - most[row])
-    mass *= (weights / np.bincount(row, mass, codes.shape[1]))[row]
+    share = np.exp(logs - most[row])
+    share /= np.bincount(row, share, codes.shape[1])[row]
+    kept = (share > negligible) | (logs == most[row])
+    row, share = row[kept], share[kept]
+    mass = share * (weights / np.bincount(row, share, codes.shape[1]))[row]
     possible = mass > 0
-    return cells[:, possible], mass[possible]
+    return cells[:, kept][:, possible], mass[possible]
 
 
 def _draw(

@@ -78,6 +78,7 @@ def structural_em(
     tolerance: float = 1e-6,
     cap: int = 32,
     draws: int = 8,
+    negligible: float = 0.0,
     seed: int | None = None,
     progress: Listener | None = None,
     time_limit: float | None = None,
@@ -87,7 +88,8 @@ def structural_em(
 
     Without a start, the first graph has no arcs. Hidden variables keep at least one child. Each
     round runs EM on the parameters (`em_iterations` at most), completes the rows (exactly where
-    they have at most `cap` completions, else by `draws`), and searches; it ends when the search
+    they have at most `cap` completions, else by `draws`; those less probable than `negligible` are
+    left out), and searches; it ends when the search
     changes nothing or the score on what was observed stops improving. With `restarts`, the best
     graph is then changed by ten random legal moves and the climb repeated, that many times.
     `hard` completes each row by its most probable explanation only.
@@ -132,7 +134,7 @@ def structural_em(
                 return ticker.reason or "asked to stop"
             if change <= tolerance * abs(value):
                 return "converged"
-            completed = _completed(network, table, hard, cap, draws, seed)
+            completed = _completed(network, table, hard, cap, draws, negligible, seed)
             dag = _search(completed, network.dag, chosen, limits, ticker, n_jobs)
             if dag == network.dag:
                 return "converged"
@@ -143,7 +145,7 @@ def structural_em(
     for _ in range(restarts):
         if best is None or not ticker.keep_going():
             break
-        completed = _completed(best[2], table, hard, cap, draws, seed)
+        completed = _completed(best[2], table, hard, cap, draws, negligible, seed)
         dag = _shaken(completed, best[2].dag, chosen, limits, generator)
         stopped = climb(fit(in_order(dag, best[2].names), completed, prior))
     assert best is not None
@@ -209,13 +211,19 @@ def _parameters(
 
 
 def _completed(
-    network: Network, table: Table, hard: bool, cap: int, draws: int, seed: int
+    network: Network,
+    table: Table,
+    hard: bool,
+    cap: int,
+    draws: int,
+    negligible: float,
+    seed: int,
 ) -> Table:
     if hard:
         inside = [n for n in network.names if n in table]
         return most_probable(network, table.select(inside)).table
     # The same draws in every round: what changes is the network, not the luck.
-    return complete_rows(network, table, cap, draws, seed)
+    return complete_rows(network, table, cap, draws, seed, negligible)
 
 
 def _search(
