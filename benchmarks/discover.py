@@ -21,7 +21,7 @@ import numpy as np
 from common import machine, markdown_table, versions, write_json
 
 from unveil import DAG, Network, Table, TableCPD, Variable, datasets
-from unveil.discovery.procedure import Discovery, Settings, discover_networks
+from unveil.discovery import Discovery, Settings, discover_networks
 from unveil.em import cheeseman_stutz, fit_em, structural_em
 from unveil.evaluate import log_loss
 from unveil.hidden import (

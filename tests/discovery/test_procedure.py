@@ -7,7 +7,8 @@ from sklearn.metrics import adjusted_rand_score
 from unveil import DAG, EquivalentSampleSize, Network, Table, TableCPD, Variable, fit, learn
 from unveil.discovery.evaluation import redundancy
 from unveil.discovery.observed import best_graph, learn_without, n_restarts
-from unveil.discovery.procedure import Settings, discover_networks
+from unveil.discovery.procedure import discover_networks
+from unveil.discovery.settings import Settings
 from unveil.em import cheeseman_stutz
 from unveil.errors import DataError
 from unveil.evaluate import log_loss

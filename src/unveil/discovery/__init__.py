@@ -1,7 +1,9 @@
 """The main job: which variables are missing, where, with how many states, and what they mean.
 
 - `call.py`: `discover`, everything in one call
-- `procedure.py`: the rounds of looking, trying and keeping
+- `procedure.py`: the rounds of looking and keeping; `settings.py`: what can be set
+- `looking.py`: one round, from places to the best candidate; `workers.py`: side by side
+- `adapting.py`: from a place to a network around it; `observed.py`: the network it has to beat
 - `evaluation.py`: what one candidate is worth
 - `evidence.py`: whether it is warranted
 - `meaning.py`: what its states mean
@@ -10,7 +12,8 @@
 from unveil.discovery.call import DiscoveryReport, discover
 from unveil.discovery.evidence import Evidence, StrawMan
 from unveil.discovery.meaning import Meaning, StateProfile, Trait, meaning_of
-from unveil.discovery.procedure import Discovery, Round, Settings, discover_networks
+from unveil.discovery.procedure import Discovery, Round, discover_networks
+from unveil.discovery.settings import Settings
 
 __all__ = [
     "Discovery",

@@ -13,7 +13,8 @@ from unveil.discovery.evidence import (
     naive_straw_man,
 )
 from unveil.discovery.meaning import Meaning, meaning_of
-from unveil.discovery.procedure import Discovery, Settings, discover_networks
+from unveil.discovery.procedure import Discovery, discover_networks
+from unveil.discovery.settings import Settings
 from unveil.evaluate.log_loss import LogLoss
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize

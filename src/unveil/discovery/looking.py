@@ -1,0 +1,217 @@
+"""One round of looking for a hidden variable: places, candidates, and which of them is best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from unveil.discovery.adapting import (
+    AS_CONSTRUCTED,
+    LEARNED_ANEW,
+    Adapt,
+    adapt_candidate,
+    first_look,
+    polish_candidate,
+    random_candidate,
+    with_cardinalities,
+)
+from unveil.discovery.evaluation import PAYS, Bench, Candidate, check_candidate, complete_hidden
+from unveil.discovery.observed import n_random_starts
+from unveil.discovery.settings import Settings
+from unveil.discovery.workers import Work, Workers
+from unveil.evaluate.bootstrap import bootstrap_arcs
+from unveil.graph.dag import DAG
+from unveil.hidden.candidate import fresh_name, with_hidden_parent
+from unveil.hidden.semi_cliques import SemiClique, find_semi_cliques, neighbourhoods
+from unveil.model.network import Network
+from unveil.model.prior import EquivalentSampleSize
+from unveil.progress import Ticker
+from unveil.score.bdeu import BDeu
+from unveil.search.constraints import Constraints
+from unveil.search.learn import learn
+from unveil.table.core import Table
+
+__all__ = ["choose_best", "look_for_hidden"]
+
+CHECKED_AT_LEAST = 4
+"""So many of the best candidates are checked even when the work was stopped before."""
+
+
+def look_for_hidden(
+    network: Network,
+    table: Table,
+    score: float,
+    settings: Settings,
+    seed: int,
+    ticker: Ticker,
+    number: int,
+    workers: Workers,
+) -> list[Candidate]:
+    """All candidates of one round, the best first.
+
+    Every candidate gets a first look; the best of each place are adapted; the best of those are
+    polished.
+    """
+    name = fresh_name([*network.names, *table.names])
+    completed = complete_hidden(network, table)
+    bench = Bench(
+        network, score, table, completed, EquivalentSampleSize(settings.ess),
+        settings.max_parents, settings.n_states, seed, ticker,
+    )  # fmt: skip
+    cliques = _signatures(network, completed, settings, seed)[: settings.max_candidates]
+
+    def each(work: Work, items: Sequence[object], phase: str) -> list[Candidate]:
+        found = workers.in_turn(work, bench, items, f"round {number}: {phase}")
+        return [c for of_item in found for c in of_item]
+
+    look = partial(_look_at, name=name, adapt=settings.adapt)
+    looked = each(look, [clique.nodes for clique in cliques], "first look")
+    chosen = _worth_adapting(looked, settings.max_adapted)
+    adapted = each(partial(_adapt, adapt=settings.adapt), chosen, "adapting")
+    rest = [c for c in looked if all(c is not p for p in chosen[: len(adapted)])]
+    if not network.hidden and settings.adapt == "full":
+        starts = range(n_random_starts(table, settings.restarts))
+        adapted += each(partial(_start_at_random, name=name), starts, "random starts")
+    if settings.adapt == "full":
+        best = _foremost(adapted, settings.max_polished)
+        rest += [c for c in adapted if all(c is not p for p in best)]
+        adapted = _polished(best, lambda pool: each(_polish, pool, "polishing"))
+    adapted.sort(key=lambda c: -c.gain)
+    checked = each(_check_predictions, adapted, "checking")
+    while len(checked) < min(CHECKED_AT_LEAST, len(adapted)):
+        checked += _check_predictions(bench, adapted[len(checked)])
+    adapted = [*checked, *adapted[len(checked) :]]
+    return sorted([*adapted, *rest], key=lambda c: (c.network is None, -c.gain))
+
+
+def _look_at(bench: Bench, nodes: Sequence[str], name: str, adapt: Adapt) -> list[Candidate]:
+    graphs = {
+        with_hidden_parent(bench.network.dag, name, nodes, max_parents=most): None
+        for most in (3, 0)
+    }
+    return [c for dag in graphs for c in first_look(bench, dag, name, nodes, adapt)]
+
+
+def _adapt(bench: Bench, candidate: Candidate, adapt: Adapt) -> list[Candidate]:
+    return [adapt_candidate(bench, candidate, adapt)]
+
+
+def _start_at_random(bench: Bench, seed: int, name: str) -> list[Candidate]:
+    return [random_candidate(bench, name, seed)]
+
+
+def _polish(bench: Bench, candidate: Candidate) -> list[Candidate]:
+    return [polish_candidate(bench, candidate)]
+
+
+def _check_predictions(bench: Bench, candidate: Candidate) -> list[Candidate]:
+    checked = check_candidate(bench, candidate)
+    return [with_cardinalities(bench, checked) if checked.verdict == PAYS else checked]
+
+
+def _polished(
+    pool: list[Candidate], turn: Callable[[Sequence[Candidate]], list[Candidate]], most: int = 6
+) -> list[Candidate]:
+    """The candidates polished turn by turn while they change; equal ones go on as one."""
+    done: list[Candidate] = []
+    for _ in range(most):
+        polished = turn(pool)
+        same = [
+            (new.gain, new.verdict) == (old.gain, old.verdict)
+            for new, old in zip(polished, pool, strict=False)
+        ]
+        done += [c for c, still in zip(polished, same, strict=True) if still]
+        done += pool[len(polished) :]
+        pool = []
+        for c, still in zip(polished, same, strict=True):
+            if not still and not any(_alike(c, other) for other in [*done, *pool]):
+                pool.append(c)
+        if not pool:
+            break
+    return done + pool
+
+
+def _alike(a: Candidate, b: Candidate) -> bool:
+    """Whether two candidates are the same: states, place and (nearly) score."""
+    assert a.network is not None
+    assert b.network is not None
+    near = a.n_states == b.n_states and abs(a.gain - b.gain) < 0.1
+    return near and a.network.dag.neighbours(a.name) == b.network.dag.neighbours(b.name)
+
+
+def _worth_adapting(looked: Sequence[Candidate], most: int) -> list[Candidate]:
+    """The best candidates of every kind: they cannot be compared before they are adapted.
+
+    With few states the graph as constructed fits badly and ranks low, but often ends up best.
+    """
+    built = [c for c in looked if c.verdict == AS_CONSTRUCTED]
+    chosen = _foremost(built, most)
+    small = [c for c in built if c.n_states == 2 and all(c is not p for p in chosen)]
+    anew = [c for c in looked if c.verdict == LEARNED_ANEW]
+    return [*chosen, *_foremost(small, most), *_foremost(anew, 2 * most)]
+
+
+def _foremost(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
+    """The best candidates, each place (set of neighbours) once before any comes twice."""
+    ranked = sorted((c for c in candidates if c.network is not None), key=lambda c: -c.gain)
+    seen: dict[frozenset[str], int] = {}
+    turns = []
+    for c in ranked:
+        assert c.network is not None
+        place = frozenset(c.network.dag.neighbours(c.name))
+        turns.append(seen.get(place, 0))
+        seen[place] = turns[-1] + 1
+    order = sorted(range(len(ranked)), key=lambda i: turns[i])
+    return [ranked[i] for i in order[:most]]
+
+
+def _signatures(
+    network: Network, completed: Table, settings: Settings, seed: int
+) -> tuple[SemiClique, ...]:
+    """Sets of suspected children, the most promising first.
+
+    Semi-cliques of the network itself, and of the graph that plain tabu climbing finds on the same
+    rows: it is denser than the default search's, which is what leaves signatures (4.2 used it).
+    Then every variable with its neighbours, the other half of the signature (4.3: many parents,
+    many children).
+    """
+    rows = completed.select(network.dag.nodes)
+    score = BDeu(settings.ess)
+    if settings.soft:
+        sure = bootstrap_arcs(rows, lambda sample: learn(sample, score).dag, settings.soft, seed)
+        found = list(find_semi_cliques(network.dag, confidence=sure.adjacent))
+    else:
+        found = list(find_semi_cliques(network.dag))
+    limits = Constraints(max_parents=settings.max_parents)
+    for other in (score, BDeu(10 * settings.ess)):
+        climbed = learn(rows, other, "tabu", constraints=limits)
+        found += find_semi_cliques(_in_order(climbed.dag, network.dag))
+    found += neighbourhoods(network.dag)
+    unique: dict[frozenset[str], SemiClique] = {}
+    for clique in found:
+        unique.setdefault(frozenset(clique.nodes), clique)
+    return tuple(unique.values())
+
+
+def _in_order(dag: DAG, other: DAG) -> DAG:
+    return DAG(other.nodes, dag.arcs)
+
+
+def choose_best(candidates: Sequence[Candidate], settings: Settings) -> Candidate | None:
+    """The candidate to keep: the best of those that are not redundant.
+
+    Both the Cheeseman-Stutz score and cross-validation have to speak for it. The best of many is
+    large by luck: with equal prior odds for each of n places, the score has to gain more than
+    log n. Scores that differ by less than that are a tie, and predictions decide.
+    """
+    places = {c.place for c in candidates}
+    luck = float(np.log(max(len(places), 1)))
+    good = [
+        c for c in candidates
+        if c.network is not None and c.verdict == PAYS and c.predicted > 0
+        and c.gain > max(settings.min_gain, luck)
+    ]  # fmt: skip
+    best = max((c.gain for c in good), default=0.0)
+    return max((c for c in good if c.gain >= best - luck), key=lambda c: c.predicted, default=None)

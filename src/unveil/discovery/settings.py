@@ -1,0 +1,41 @@
+"""How to discover: everything that can be set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unveil.discovery.adapting import Adapt
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to discover.
+
+    - `ess`: equivalent sample size of the BDeu and Cheeseman-Stutz scores
+    - `adapt`: let the graph be as constructed (`em`), change what is around the variable
+      (`blanket`), or learn all arcs anew and polish the best few (`full`)
+    - `max_hidden`: at most so many hidden variables
+    - `n_states`: a fixed number of states instead of agglomeration
+    - `max_candidates`, `max_adapted`, `max_polished`: how many places are looked at, how many of
+      the best candidates of each kind are adapted, and how many of those are polished, in every
+      round
+    - `soft`: use the confidence of arcs over so many bootstrap samples as the signature (0: not)
+    - `min_gain`: the least gain in nats for a hidden variable to be kept
+    - `restarts`: how often the search for the network without hidden variables starts again, at
+      most (large tables get fewer), and how many hidden variables are tried in random places of a
+      table that is small
+    """
+
+    ess: float = 1.0
+    adapt: Adapt = "full"
+    max_hidden: int = 3
+    n_states: int | None = None
+    max_candidates: int = 30
+    max_adapted: int = 20
+    max_polished: int = 8
+    max_parents: int | None = None
+    soft: int = 0
+    min_gain: float = 1.0
+    restarts: int = 20
