@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from unveil.errors import CycleError, ModelError
 from unveil.graph import DAG, PDAG, completed_pdag, consistent_extension, equivalent
-from unveil.kernels.classes import complete, extend
+from unveil.kernels.classes import complete, extend, first_valid_insert
 from unveil.kernels.moves import (
     ADD,
     DELETE,
@@ -198,3 +198,24 @@ def test_the_first_of_equal_moves_wins():
         np.zeros((3, 3), np.int64), 0, NO_TABU,
     )  # fmt: skip
     assert found[:3] == (ADD, 1, 0)
+
+
+def test_the_first_valid_insert_is_the_first_that_no_path_reaches_past_its_clique(random_seed):
+    generator = np.random.default_rng(random_seed)
+    for _ in range(50):
+        n = 7
+        pdag = (generator.random((n, n)) < 0.25).astype(np.uint8)
+        np.fill_diagonal(pdag, 0)
+        blocked = (generator.random((3, n)) < 0.3).astype(np.uint8)
+        blocked[:, 0] = 0
+        xs, which = generator.integers(1, n, size=8), generator.integers(3, size=8)
+        keep = blocked[which, xs] == 0
+        xs, which = xs[keep], which[keep]
+        valid = []
+        for x, clique in zip(xs, blocked[which], strict=True):
+            open_nodes = np.flatnonzero(clique == 0)
+            graph = nx.DiGraph([(v, w) for w, v in np.argwhere(pdag)])
+            graph.add_nodes_from(range(n))
+            valid.append(not nx.has_path(graph.subgraph(open_nodes), 0, x))
+        expected = valid.index(True) if any(valid) else len(xs)
+        assert first_valid_insert(pdag, 0, xs, which, blocked) == expected

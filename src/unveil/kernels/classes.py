@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["complete", "extend"]
+__all__ = ["complete", "extend", "first_valid_insert"]
 
 Array = npt.NDArray[Any]
 
@@ -119,3 +119,33 @@ def _can_be_last(work: Array, y: int) -> bool:
                 if z != x and work[y, z] and not (work[x, z] or work[z, x]):
                     return False
     return True
+
+
+@numba.njit(cache=True, nogil=True)
+def first_valid_insert(pdag: Array, y: int, xs: Array, which: Array, blocked: Array) -> int:
+    """The rank of the first valid insert into y; the number of options if there is none.
+
+    Option i adds `xs[i]` with the clique of which row `which[i]` of `blocked` marks the members. An
+    insert is valid when every semi-directed path from y to x meets the clique (Theorem 15): x is
+    not among the nodes that y reaches past the clique. These are found once per clique.
+    """
+    n = pdag.shape[0]
+    reached = blocked.copy()
+    stack = np.empty(n, np.int64)
+    for i in range(xs.size):
+        seen = reached[which[i]]
+        if not seen[y]:
+            seen[y] = 1
+            stack[0] = y
+            size = 1
+            while size > 0:
+                size -= 1
+                v = stack[size]
+                for w in range(n):
+                    if pdag[w, v] and not seen[w]:
+                        seen[w] = 1
+                        stack[size] = w
+                        size += 1
+        if not seen[xs[i]]:
+            return i
+    return xs.size

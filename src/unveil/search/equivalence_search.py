@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import ModelError
 from unveil.graph.dag import DAG
-from unveil.kernels.classes import complete, extend
+from unveil.kernels.classes import complete, extend, first_valid_insert
 from unveil.progress import Listener, Step, Ticker
 from unveil.score.families import FamilyScores
 from unveil.search.graph_state import dag_from, parents_matrix
@@ -137,7 +136,7 @@ class EquivalenceClimber:
             row = self._inserts_into[y]
             if y in valid:
                 return row.option(y, valid[y])
-            valid[y] = _first_valid(self.pdag, y, row.xs, row.which, row.blocked)
+            valid[y] = first_valid_insert(self.pdag, y, row.xs, row.which, row.blocked)
             bounds[y] = row.gain(valid[y])
 
     # Backward ----------------------------------------------------------------------------------
@@ -260,35 +259,6 @@ class _Inserts:
 
     def _keep(self, places: npt.NDArray[np.int64]) -> None:
         self.gains, self.xs, self.which = self.gains[places], self.xs[places], self.which[places]
-
-
-@numba.njit(cache=True, nogil=True)
-def _first_valid(pdag: Any, y: int, xs: Any, which: Any, blocked: Any) -> int:
-    """The rank of the first valid insert into y; the number of options if there is none.
-
-    An insert is valid when every semi-directed path from y to x meets the clique (Theorem 15): x is
-    not among the nodes that y reaches past the clique. These are found once per clique.
-    """
-    n = pdag.shape[0]
-    reached = blocked.copy()
-    stack = np.empty(n, np.int64)
-    for i in range(xs.size):
-        seen = reached[which[i]]
-        if not seen[y]:
-            seen[y] = 1
-            stack[0] = y
-            size = 1
-            while size > 0:
-                size -= 1
-                v = stack[size]
-                for w in range(n):
-                    if pdag[w, v] and not seen[w]:
-                        seen[w] = 1
-                        stack[size] = w
-                        size += 1
-        if not seen[xs[i]]:
-            return i
-    return xs.size
 
 
 def _cliques(nodes: list[int], adjacent: npt.NDArray[np.bool_]) -> Iterator[list[int]]:
