@@ -1,5 +1,7 @@
 """Discovery end to end on tables whose hidden variables are known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
@@ -223,3 +225,67 @@ def test_a_poor_baseline_is_replaced_before_anything_is_claimed():
     empty = fit(DAG(table.names), table, prior)
     discovery = discover_networks(table, QUICK, baseline=empty, seed=1, n_jobs=1)
     assert discovery.baseline_score > cheeseman_stutz(empty, table, prior) + 10
+
+
+@pytest.mark.parametrize("adapt", ["em", "blanket", "full"])
+def test_at_most_so_many_parents(adapt):
+    from unveil import datasets
+
+    names = ["Age", "SocioEcon", "RiskAversion", "HomeBase", "AntiTheft", "GoodStudent"]
+    table = datasets.network("insurance").sample(300, seed=1).select(names)
+    settings = replace(QUICK, max_parents=1, adapt=adapt)
+    discovery = discover_networks(table, settings, seed=1, n_jobs=1)
+    for round_ in discovery.rounds:
+        for c in round_.candidates:
+            assert (
+                c.network is None or max(len(c.network.dag.parents(n)) for n in c.network.names) < 2
+            )
+
+
+def test_an_earlier_hidden_variable_keeps_a_child():
+    table, _ = naive_rows(1500, 2, n_children=5, n_states=4)
+    first = discover_networks(table, replace(QUICK, n_states=2), seed=1, n_jobs=1)
+    settings = replace(QUICK, max_hidden=2)
+    again = discover_networks(
+        table, settings, start=first.network, baseline=first.baseline, seed=1, n_jobs=1
+    )
+    assert first.hidden == ("H1",)
+    assert all(again.network.dag.children(h) for h in again.hidden)
+
+
+def test_stopped_against_a_better_rival_the_best_so_far_stays():
+    table, _ = naive_rows(600, 3, n_children=4)
+    poor = fit(DAG(table.names), table, EquivalentSampleSize(1.0))
+    stopped = discover_networks(
+        table, QUICK, baseline=poor, seed=1, n_jobs=1,
+        progress=lambda step: "adapting" not in step.phase,
+    )  # fmt: skip
+    assert stopped.hidden == ("H1",)
+    assert stopped.baseline.dag.n_arcs > 0
+    score = cheeseman_stutz(stopped.network, table, EquivalentSampleSize(1.0))
+    assert stopped.score == pytest.approx(score, abs=1e-6)
+
+
+def test_a_poor_network_to_start_from_does_not_make_the_gain_larger():
+    table, _ = naive_rows(600, 3, n_children=4)
+    poor = fit(DAG(table.names), table, EquivalentSampleSize(1.0))
+    same = fit(DAG(table.names), table, EquivalentSampleSize(1.0))
+    plain = discover_networks(table, QUICK, baseline=poor, seed=1, n_jobs=1)
+    resumed = discover_networks(table, QUICK, start=same, baseline=poor, seed=1, n_jobs=1)
+    assert resumed.gain == pytest.approx(plain.gain)
+
+
+def test_columns_marked_as_hidden_are_refused():
+    table, _ = naive_rows(50, 3, n_children=4)
+    with pytest.raises(DataError, match="'a' are marked as hidden; leave them out"):
+        discover_networks(table.hide("a"))
+
+
+@pytest.mark.parametrize("weights", [[1.0], [0, 1], [1, 1, 0, 1, 0, 0], [1000.5], [0.5] * 6])
+def test_few_cases_and_odd_weights_come_through(weights):
+    from unveil import discover
+
+    table, _ = naive_rows(len(weights), 3, n_children=4)
+    report = discover(table.with_weights(weights), settings=QUICK, seed=1, resamples=1)
+    assert report.hidden == ()
+    assert "No hidden variable is warranted" in report.summary

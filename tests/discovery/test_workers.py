@@ -1,8 +1,10 @@
 """Work handed out to other processes gives what it gives here, and can be stopped."""
 
+import signal
 from dataclasses import replace
 
 import pytest
+from joblib import parallel_config
 
 from unveil import EquivalentSampleSize, datasets, fit
 from unveil.discovery import workers
@@ -53,3 +55,11 @@ def test_short_work_starts_no_processes(bench, monkeypatch):
     monkeypatch.setattr(workers, "_deaf_to_interrupts", None)
     assert len(Workers(2).in_turn(start_at_random, bench, range(3), "try")) == 3
     assert Workers(2).in_turn(start_at_random, bench, [], "try") == []
+
+
+@pytest.mark.parametrize("backend", ["threading", "sequential"])
+def test_inside_of_other_parallel_work_interrupts_stay_as_they_are(bench, backend):
+    before = signal.getsignal(signal.SIGINT)
+    with parallel_config(backend):
+        assert len(Workers(2, 0.0).in_turn(start_at_random, bench, range(4), "try")) == 4
+    assert signal.getsignal(signal.SIGINT) is before

@@ -10,7 +10,7 @@ the place and the few states that it truly has. Neither start is always the bett
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Literal
@@ -58,17 +58,21 @@ def first_look(
 ) -> list[Candidate]:
     """A place at the numbers of states worth a try, by EM alone; the best first."""
     found = _as_constructed(bench, dag, name, children, even_collapsed=adapt == "full")
+    tree = found[0].agglomeration
+    assert tree is not None
+    if bench.too_many_parents(dag):
+        words = "has more parents than are allowed, as constructed"
+        found = [replace(found[0], network=None, verdict=words)]
     if adapt == "full":
-        found += _anew(bench, dag, name, children)
+        found += _anew(bench, tree, name, children)
     return sorted(found, key=lambda c: (c.network is None, -c.gain))
 
 
-def _anew(bench: Bench, dag: DAG, name: str, children: Sequence[str]) -> list[Candidate]:
+def _anew(bench: Bench, tree: Agglomeration, name: str, children: Sequence[str]) -> list[Candidate]:
     """Candidates of two, three and four states from one tree of merges, all arcs learned anew.
 
     More states come later, one at a time, where they pay.
     """
-    tree = agglomerate_states(bench.completed, dag, name)
     wanted = (2, 3, 4) if bench.n_states is None else (bench.n_states,)
     blank = Candidate(name, tuple(children), 1, 0.0, None, tree, {}, "", frozenset(children))
     return [
@@ -110,6 +114,10 @@ def _as_constructed(
     wanted = {k for k in wanted if 2 <= k <= tree.n_initial}
     if not wanted or (found.n_states < 2 and fixed is None and not even_collapsed):
         words = "agglomeration leaves a single state: nothing hidden here"
+        if fixed is not None:
+            words = (
+                f"the rows around it differ in {tree.n_initial} ways, too few for {fixed} states"
+            )
         return [Candidate(name, tuple(children), 1, 0.0, None, tree, found.refined, words, where)]
     looked = []
     for k in sorted(wanted):
@@ -187,10 +195,7 @@ def polish_candidate(bench: Bench, candidate: Candidate) -> Candidate:
     merges; two states made one or one made two, with all arcs learned anew.
     """
     better = candidate
-    for start in (
-        candidate, *_relearned(bench, candidate), *_neighbouring_states(bench, candidate),
-        *_merged_states(bench, candidate), *_split_states(bench, candidate),
-    ):  # fmt: skip
+    for start in _larger_changes(bench, candidate):
         if not bench.ticker.keep_going():
             break
         found = _adapted(bench, start, "full")
@@ -199,6 +204,13 @@ def polish_candidate(bench: Bench, candidate: Candidate) -> Candidate:
         if found.gain > better.gain + 0.1 or (found.verdict == PAYS != better.verdict):
             better = found
     return better
+
+
+def _larger_changes(bench: Bench, candidate: Candidate) -> Iterator[Candidate]:
+    yield candidate
+    for change in (_relearned, _neighbouring_states, _merged_states, _split_states):
+        if bench.ticker.keep_going():
+            yield from change(bench, candidate)
 
 
 def _relearned(bench: Bench, candidate: Candidate) -> list[Candidate]:
@@ -284,7 +296,7 @@ def _learned(bench: Bench, completed: Table, name: str, restarts: int) -> Networ
         completed, bench.prior, bench.max_parents, restarts, bench.seed,
         time_limit=bench.ticker.time_left(),
     )  # fmt: skip
-    if any(not network.dag.children(h) for h in (name, *bench.network.hidden)):
+    if not network.dag.children(name) or bench.childless(network.dag):
         return None
     return _named_as_before(bench, network, name)
 
@@ -318,6 +330,8 @@ def _adapted(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candidate:
     network = _by_size(short_em(network, bench.table, bench.prior, 200, 1e-8), name)
     gain = bench.score_of(network)
     words = redundancy(network, name) or (PAYS if gain > 0 else "does not pay for its parameters")
+    if bench.childless(network.dag):
+        words = f"leaves {bench.childless(network.dag)[0]} without a child"
     return replace(
         candidate, children=network.dag.children(name), n_states=network.variable(name).n_states,
         gain=gain, network=network, verdict=words,

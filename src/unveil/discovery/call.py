@@ -15,7 +15,7 @@ from unveil.discovery.evidence import (
 from unveil.discovery.meaning import Meaning, meaning_of
 from unveil.discovery.procedure import Discovery, discover_networks
 from unveil.discovery.settings import Settings
-from unveil.evaluate.log_loss import LogLoss
+from unveil.evaluate.log_loss import LogLoss, n_cases
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
 from unveil.progress import Listener, Ticker
@@ -28,8 +28,8 @@ __all__ = ["DiscoveryReport", "discover"]
 class DiscoveryReport:
     """Everything there is to say about a discovery.
 
-    `straw_men` holds the network without hidden variables and, if it was asked for, the one with a
-    hidden parent of everything.
+    `straw_men` holds, if they were asked for, the network without hidden variables and the one with
+    a hidden parent of everything.
     """
 
     discovery: Discovery
@@ -113,7 +113,8 @@ def discover(
     """Hidden variables of a table or data frame: where they belong, and what they mean.
 
     Give anything `Table.from_frame` takes, or a `Table`; all columns must be discrete, gaps are
-    fine. Stopped early (by the listener or `time_limit`), it reports the best so far.
+    fine. Stopped early (by the listener or `time_limit`), it reports the best so far; asked to
+    stop, it resamples nothing and compares with no straw men.
 
     >>> from unveil import datasets
     >>> settings = Settings(ess=5.0, max_hidden=1)
@@ -128,6 +129,11 @@ def discover(
     ess = found.settings.ess
     prior = EquivalentSampleSize(ess)
     proofs = {}
+    folds = min(folds, n_cases(table))
+    if folds < 2:
+        evidence = straw_men = False
+    if found.stopped == "asked to stop":
+        straw_men, resamples = False, 0
     if evidence:
         for r in found.rounds:
             if r.kept is not None and ticker.keep_going():

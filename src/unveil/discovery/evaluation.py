@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from unveil.em.scores import hidden_scores
+from unveil.evaluate.log_loss import fold_tables, n_cases
+from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import Agglomeration
 from unveil.hidden.cardinality import short_em
 from unveil.infer.explain import most_probable
@@ -19,12 +20,12 @@ from unveil.progress import Ticker
 from unveil.table.core import Table
 
 __all__ = [
+    "FORGETTING",
     "PAYS",
     "Bench",
     "Candidate",
     "check_candidate",
     "complete_hidden",
-    "fold_weights",
     "left_out_log_likelihood",
     "redundancy",
 ]
@@ -32,6 +33,8 @@ __all__ = [
 
 PAYS = "pays for its parameters"
 """The verdict on a candidate that could be kept."""
+FORGETTING = (1000, 1e-9)
+"""Iterations at most, and tolerance, of EM on the rows of a fold."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,15 @@ class Bench:
     seed: int
     ticker: Ticker
 
+    def childless(self, dag: DAG) -> list[str]:
+        """The earlier hidden variables that would have no child in this graph."""
+        return [h for h in self.network.hidden if not dag.children(h)]
+
+    def too_many_parents(self, dag: DAG) -> bool:
+        """Whether some variable has more parents than are allowed."""
+        most = self.max_parents
+        return most is not None and any(len(dag.parents(n)) > most for n in dag.nodes)
+
     def score_of(self, network: Network) -> float:
         """The gain of a network over the one without the candidate, in nats."""
         return hidden_scores(network, self.table, self.prior).cheeseman_stutz - self.score
@@ -94,7 +106,7 @@ def check_candidate(bench: Bench, candidate: Candidate) -> Candidate:
     Cheeseman-Stutz rates some variables too high that explain a chance pattern; rows that were
     left out show it. The structure stays, the parameters are estimated without the fold.
     """
-    if candidate.network is None or candidate.verdict != PAYS:
+    if candidate.network is None or candidate.verdict != PAYS or n_cases(bench.table) < 5:
         return candidate
     gain = left_out_log_likelihood(bench, candidate.network)
     gain -= left_out_log_likelihood(bench, bench.network)
@@ -103,38 +115,20 @@ def check_candidate(bench: Bench, candidate: Candidate) -> Candidate:
 
 
 def left_out_log_likelihood(bench: Bench, network: Network, n_folds: int = 5) -> float:
-    """The log-likelihood of every row under parameters from the other folds, summed (nats)."""
-    table, total = bench.table, 0.0
-    observed = [n for n in network.names if n in table]
-    complete = table.is_complete and len(observed) == len(network.names)
-    for share in fold_weights(table, n_folds, bench.seed):
-        rest = table.row_weights - share
-        inside, outside = table.take(rest > 0), table.take(share > 0)
-        inside = inside.with_weights(rest[rest > 0])
-        if complete:
-            fitted = fit(network.dag, inside.select(network.names), bench.prior)
-        else:
-            fitted = short_em(network, inside, bench.prior, 30)
-        total += float(share[share > 0] @ fitted.row_log_likelihoods(outside.select(observed)))
-    return total
+    """The log-likelihood of every row under parameters from the other folds, summed (nats).
 
-
-def fold_weights(table: Table, n_folds: int, seed: int) -> npt.NDArray[np.float64]:
-    """How much of every row's weight lies in each fold, shape (n_folds, n_rows).
-
-    A row of weight 3 is three rows: each goes to a fold of its own accord. Plain rows are dealt
-    out evenly.
+    EM runs until it has forgotten where it began: at parameters that knew the rows left out.
     """
-    generator = np.random.default_rng(seed)
-    weights = table.row_weights
-    if (weights == 1).all():
-        fold = np.arange(table.n_rows) % n_folds
-        return np.eye(n_folds)[:, generator.permutation(fold)]
-    whole = np.floor(weights).astype(np.int64)
-    shares = generator.multinomial(whole, np.full(n_folds, 1 / n_folds)).T.astype(np.float64)
-    rest = generator.integers(n_folds, size=table.n_rows)
-    shares[rest, np.arange(table.n_rows)] += weights - whole
-    return shares
+    observed = bench.table.select([n for n in network.names if n in bench.table])
+    complete = observed.is_complete and observed.n_columns == len(network.names)
+    total = 0.0
+    for inside, outside in fold_tables(observed, n_folds, bench.seed):
+        if complete:
+            fitted = fit(network.dag, inside, bench.prior)
+        else:
+            fitted = short_em(network, inside, bench.prior, *FORGETTING)
+        total += float(outside.row_weights @ fitted.row_log_likelihoods(outside))
+    return total
 
 
 def redundancy(network: Network, name: str) -> str:
@@ -146,8 +140,6 @@ def redundancy(network: Network, name: str) -> str:
     neighbours = len(network.dag.neighbours(name))
     if not children or neighbours < 2:
         return "redundant: it is linked to a single variable"
-    if len(children) == 1 and not network.dag.parents(name):
-        return "redundant: it has a single child and no parent"
     twins = _equal_states(network, name)
     return f"redundant: its states {twins[0]} and {twins[1]} are the same" if twins else ""
 

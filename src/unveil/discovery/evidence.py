@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unveil.discovery.evaluation import FORGETTING
 from unveil.discovery.procedure import Discovery, Round
 from unveil.em.scores import hidden_scores
 from unveil.em.structural import structural_em
@@ -21,7 +22,7 @@ from unveil.score.bdeu import BDeu
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["Evidence", "StrawMan", "evidence_for", "naive_straw_man"]
+__all__ = ["Evidence", "StrawMan", "cross_validated", "evidence_for", "naive_straw_man"]
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def cross_validated(
     observed = table.select([n for n in network.names if n in table])
     bits, weights = [], []
     for training, held_out in fold_tables(observed, folds, seed):
-        fitted = short_em(network, training, prior, 100, 1e-7)
+        fitted = short_em(network, training, prior, *FORGETTING)
         bits.append(log_loss(fitted, held_out).per_row)
         weights.append(held_out.row_weights)
     return LogLoss.of(np.concatenate(bits), np.concatenate(weights))

@@ -91,7 +91,10 @@ def _look_at(bench: Bench, nodes: Sequence[str], name: str, adapt: Adapt) -> lis
         with_hidden_parent(bench.network.dag, name, nodes, max_parents=most): None
         for most in (3, 0)
     }
-    return [c for dag in graphs for c in first_look(bench, dag, name, nodes, adapt)]
+    return [
+        c for dag in graphs if not bench.childless(dag)
+        for c in first_look(bench, dag, name, nodes, adapt)
+    ]  # fmt: skip
 
 
 def _adapt(bench: Bench, candidate: Candidate, adapt: Adapt) -> list[Candidate]:

@@ -112,10 +112,13 @@ def discover_networks(
             if rival_score > score + 0.1:
                 # The gain was in part the search's: look again, against the better network.
                 second_chances -= 1
-                if network is baseline:
+                found = [replace(c, gain=c.gain + score - rival_score) for c in found]
+                if not network.hidden:
                     baseline, baseline_score = rival, rival_score
                 network, score = rival, rival_score
-                continue
+                if ticker.keep_going():
+                    continue
+                kept = choose_best(found, settings)
         found = [_judged(c, kept) for c in found]
         kept = next((c for c in found if c.verdict == KEPT), None)
         rounds.append(Round(network, score, tuple(found), kept))
@@ -160,11 +163,22 @@ def _judged(candidate: Candidate, kept: Candidate | None) -> Candidate:
         return replace(candidate, verdict=KEPT)
     if candidate.verdict != PAYS:
         return candidate
-    words = "another gains more" if kept is not None else "gains too little for so many tries"
+    if np.isnan(candidate.predicted):
+        words = "others promised more"
+    elif kept is not None:
+        words = "another gains more or predicts better"
+    else:
+        words = "gains too little for so many tries"
     return replace(candidate, verdict=f"{PAYS}, but {words}")
 
 
 def _check(table: Table) -> None:
+    marked = [v.name for v in table.variables if v.hidden]
+    if marked:
+        raise DataError(
+            f"columns {', '.join(map(repr, marked[:6]))} are marked as hidden; leave them out "
+            "(table.without(...)): hidden variables are what is looked for"
+        )
     continuous = [v.name for v in table.variables if not v.is_discrete]
     if continuous:
         raise DataError(

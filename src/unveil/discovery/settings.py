@@ -19,8 +19,8 @@ class Settings:
     - `max_hidden`: at most so many hidden variables
     - `n_states`: a fixed number of states instead of agglomeration
     - `max_candidates`, `max_adapted`, `max_polished`: how many places are looked at, how many of
-      the best candidates of each kind are adapted, and how many of those are polished, in every
-      round
+      the best candidates are adapted (as constructed, as constructed with two states, and twice as
+      many learned anew), and how many of those are polished, in every round
     - `soft`: use the confidence of arcs over so many bootstrap samples as the signature (0: not)
     - `min_gain`: the least gain in nats for a hidden variable to be kept
     - `restarts`: how often the search for the network without hidden variables starts again, at

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from os import cpu_count
+from os import cpu_count, getpid
 from typing import Any
 
 from unveil.discovery.evaluation import Bench, Candidate
@@ -74,7 +74,7 @@ class Workers:
         self._worthwhile = min(self._worthwhile, WORTH_SENDING)
         # A listener cannot go along; the time limit can.
         alone = replace(bench, ticker=Ticker(None, bench.ticker.time_left()))
-        task = delayed(partial(_deaf_to_interrupts, work, alone))
+        task = delayed(partial(_deaf_to_interrupts, work, alone, getpid()))
         results = Parallel(n_jobs=self.n_jobs, return_as="generator")(task(item) for item in rest)
         try:
             # `yield from` would close them too early, outside of the filter below.
@@ -87,7 +87,11 @@ class Workers:
                 results.close()
 
 
-def _deaf_to_interrupts(work: Work, bench: Bench, item: Any) -> list[Candidate]:
-    """The work in another process: whoever started it decides what Ctrl-C means."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _deaf_to_interrupts(work: Work, bench: Bench, asked_by: int, item: Any) -> list[Candidate]:
+    """The work in another process: whoever asked for it decides what Ctrl-C means.
+
+    Inside of someone else's parallel work there may be no other process.
+    """
+    if getpid() != asked_by:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     return work(bench, item)

@@ -93,12 +93,13 @@ def fold_tables(
     """For each fold, the cases to learn from and the cases left out.
 
     A row of whole weight w stands for w cases, which are dealt to the folds one by one; rows of
-    fractional weight are dealt whole.
+    fractional weight are dealt whole, rows of weight zero not at all.
     """
+    table = table.take(table.row_weights > 0)
     weights = table.row_weights
-    cases = table.total_weight
-    if not 2 <= folds <= max(cases, table.n_rows):
-        raise DataError(f"folds must be between 2 and the {cases:g} cases, got {folds}")
+    cases = n_cases(table)
+    if not 2 <= folds <= cases:
+        raise DataError(f"folds must be between 2 and the {cases} cases, got {folds}")
     dealt = _deal(weights, folds, np.random.default_rng(seed))
     for share in dealt.T:
         rest = weights - share
@@ -108,17 +109,26 @@ def fold_tables(
         )
 
 
+def n_cases(table: Table) -> int:
+    """How many cases there are to deal: the whole weights added up, or the rows that have any."""
+    weights = table.row_weights
+    return int(weights.sum()) if _whole(weights) else int((weights > 0).sum())
+
+
+def _whole(weights: npt.NDArray[np.float64]) -> bool:
+    return bool((weights == np.round(weights)).all()) and weights.sum() < 2**31
+
+
 def _deal(
     weights: npt.NDArray[np.float64], folds: int, generator: np.random.Generator
 ) -> npt.NDArray[np.float64]:
     """The weight of every row in every fold, shape (n_rows, folds)."""
     dealt = np.zeros((len(weights), folds))
-    whole = bool((weights == np.round(weights)).all()) and weights.sum() < 2**31
-    owners = np.repeat(np.arange(len(weights)), weights.astype(np.int64)) if whole else None
-    if owners is None:
+    if not _whole(weights):
         place = generator.permutation(len(weights)) % folds
         dealt[np.arange(len(weights)), place] = weights
         return dealt
+    owners = np.repeat(np.arange(len(weights)), weights.astype(np.int64))
     place = generator.permutation(len(owners)) % folds
     np.add.at(dealt, (owners, place), 1.0)
     return dealt

@@ -21,7 +21,7 @@ from unveil.model.prior import EquivalentSampleSize
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["Cardinality", "choose_cardinality", "local_graph"]
+__all__ = ["Cardinality", "choose_cardinality", "completed_fit", "local_graph", "short_em"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ def choose_cardinality(
     >>> choose_cardinality(rows.without("HR"), alarm.dag, "HR").n_states
     3
     """
+    table = _all_observed(table)
     tree = agglomerate_states(table, dag, name, equivalent_sample_size, cap)
     around = local_graph(dag, name)
     prior = EquivalentSampleSize(score_sample_size)
@@ -76,6 +77,15 @@ def choose_cardinality(
         near = (chosen - 2, chosen - 1, chosen + 1)
         waiting = [k for k in near if 1 <= k <= tree.n_initial and k not in refined]
     return Cardinality(name, chosen, tree.states(chosen), refined, tree)
+
+
+def _all_observed(table: Table) -> Table:
+    """The table with other hidden variables taken as columns like any other."""
+    for v in table.variables:
+        if v.hidden:
+            shown = Variable(v.name, v.states)
+            table = table.with_column(shown, table.column(v.name))
+    return table
 
 
 def _first_to_try(tree: Agglomeration) -> list[int]:
