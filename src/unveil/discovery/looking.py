@@ -35,7 +35,7 @@ from unveil.table.core import Table
 
 __all__ = ["choose_best", "look_for_hidden"]
 
-CHECKED_AT_LEAST = 4
+CHECKED_AT_LEAST = 2
 """So many of the best candidates are checked even when the work was stopped before."""
 
 
