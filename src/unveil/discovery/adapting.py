@@ -90,11 +90,11 @@ def _from_states(
     network = _learned(bench, bench.completed.with_column(column, states), name, restarts=0)
     if network is None:
         return []
-    network = short_em(network, bench.table, bench.prior, 15)
+    network = short_em(network, bench.glanced, bench.prior, 15)
     return [
         replace(
             candidate, children=network.dag.children(name), n_states=k,
-            gain=bench.score_of(network), network=network, verdict=LEARNED_ANEW,
+            gain=bench.gain_at_a_glance(network), network=network, verdict=LEARNED_ANEW,
         )
     ]  # fmt: skip
 
@@ -122,7 +122,7 @@ def _as_constructed(
     looked = []
     for k in sorted(wanted):
         fitted = _with_states(bench, dag, name, tree, k)
-        gain, words = bench.score_of(fitted), AS_CONSTRUCTED
+        gain, words = bench.gain_at_a_glance(fitted), AS_CONSTRUCTED
         looked.append(
             Candidate(name, tuple(children), k, gain, fitted, tree, found.refined, words, where)
         )
@@ -306,7 +306,7 @@ def _with_states(
 ) -> Network:
     """The network in which the hidden variable has the k states of a tree of merges, after EM."""
     start = completed_fit(bench.completed, dag, name, tree.states(k), k, bench.prior)
-    return short_em(_named_as_before(bench, start, name), bench.table, bench.prior, iterations)
+    return short_em(_named_as_before(bench, start, name), bench.glanced, bench.prior, iterations)
 
 
 def _named_as_before(bench: Bench, network: Network, name: str) -> Network:
