@@ -42,6 +42,7 @@ __all__ = [
     "polish_candidate",
     "random_candidate",
     "with_cardinalities",
+    "with_gaps",
 ]
 
 Adapt = Literal["em", "blanket", "full"]
@@ -160,6 +161,14 @@ def adapt_candidate(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candida
     return best
 
 
+def with_gaps(bench: Bench, candidate: Candidate) -> Candidate:
+    """The candidate after structural EM on the rows as they are; the same if they have no gaps."""
+    if candidate.network is None or bench.glanced is bench.table:
+        return candidate
+    as_they_are = replace(bench, completed=bench.table)
+    return _adapted(as_they_are, candidate, "full", max_rounds=5)
+
+
 def with_cardinalities(bench: Bench, candidate: Candidate) -> Candidate:
     """The candidate with the tree of merges and the scores by number of states of its own graph."""
     assert candidate.network is not None
@@ -175,13 +184,13 @@ def random_candidate(bench: Bench, name: str, seed: int) -> Candidate:
     and the best place may differ much from the graph without the variable.
     """
     generator = np.random.default_rng([bench.seed, seed])
-    names = bench.table.names
+    names = bench.glanced.names
     size = int(generator.integers(2, min(len(names), 6) + 1))
     kids = [names[i] for i in sorted(generator.permutation(len(names))[:size])]
     dag = DAG([*names, name], [(name, kid) for kid in kids])
     k = bench.n_states or 2 + seed % 2
     start = fit_em(
-        dag, bench.table, bench.prior, {name: k}, max_iterations=50, tolerance=1e-6, seed=seed
+        dag, bench.glanced, bench.prior, {name: k}, max_iterations=50, tolerance=1e-6, seed=seed
     ).network
     candidate = Candidate(name, tuple(kids), k, 0.0, start, None, {}, "", frozenset(kids))
     return _adapted(bench, candidate, "full")
@@ -217,7 +226,7 @@ def _relearned(bench: Bench, candidate: Candidate) -> list[Candidate]:
     """The candidate with all arcs learned anew on the rows as its network completes them."""
     assert candidate.network is not None
     completed = complete_rows(
-        candidate.network, bench.table, cap=32, draws=8, seed=bench.seed, negligible=NEGLIGIBLE
+        candidate.network, bench.glanced, cap=32, draws=8, seed=bench.seed, negligible=NEGLIGIBLE
     )
     network = _learned(bench, completed, candidate.name, restarts=1)
     return [] if network is None else [replace(candidate, network=network)]
@@ -255,7 +264,7 @@ def _merged_states(bench: Bench, candidate: Candidate, max_states: int = 8) -> l
     now = candidate
     while now.n_states > 2:
         assert now.network is not None
-        states = now.network.posterior(bench.table, of=now.name)[now.name].argmax(axis=1)
+        states = now.network.posterior(bench.glanced, of=now.name)[now.name].argmax(axis=1)
         merged = []
         for i, j in combinations(range(now.n_states), 2):
             fewer = np.where(states == j, i, np.where(states > j, states - 1, states))
@@ -276,7 +285,7 @@ def _split_states(bench: Bench, candidate: Candidate, max_states: int = 6) -> li
     network, name, k = candidate.network, candidate.name, candidate.n_states
     if bench.n_states is not None or k >= max_states or redundancy(network, name):
         return []
-    states = network.posterior(bench.table, of=name)[name].argmax(axis=1)
+    states = network.posterior(bench.glanced, of=name)[name].argmax(axis=1)
     found = []
     for state in range(k):
         inside = np.flatnonzero(states == state)
@@ -314,7 +323,7 @@ def _named_as_before(bench: Bench, network: Network, name: str) -> Network:
     return network.map_variables(lambda v: v if v.name == name else bench.network.variable(v.name))
 
 
-def _adapted(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candidate:
+def _adapted(bench: Bench, candidate: Candidate, adapt: Adapt, max_rounds: int = 12) -> Candidate:
     assert candidate.network is not None
     network, name = candidate.network, candidate.name
     if adapt != "em":
@@ -323,12 +332,12 @@ def _adapted(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candidate:
             max_parents=bench.max_parents, changeable=None if adapt == "full" else sorted(around)
         )
         network = structural_em(
-            bench.table, network, BDeu(bench.prior.size), prior=bench.prior, constraints=limits,
-            max_rounds=12, em_iterations=30, negligible=NEGLIGIBLE, seed=bench.seed,
+            bench.glanced, network, BDeu(bench.prior.size), prior=bench.prior, constraints=limits,
+            max_rounds=max_rounds, em_iterations=30, negligible=NEGLIGIBLE, seed=bench.seed,
             time_limit=bench.ticker.time_left(),
         ).network  # fmt: skip
-    network = _by_size(short_em(network, bench.table, bench.prior, 200, 1e-8), name)
-    gain = bench.score_of(network)
+    network = _by_size(short_em(network, bench.glanced, bench.prior, 200, 1e-8), name)
+    gain = bench.gain_at_a_glance(network)
     words = redundancy(network, name) or (PAYS if gain > 0 else "does not pay for its parameters")
     if bench.childless(network.dag):
         words = f"leaves {bench.childless(network.dag)[0]} without a child"

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from unveil.em.completion import complete_rows
 from unveil.em.scores import hidden_scores
 from unveil.evaluate.log_loss import fold_tables, n_cases
 from unveil.graph.dag import DAG
@@ -60,10 +61,16 @@ class Candidate:
     predicted: float = float("nan")
 
 
-def complete_hidden(network: Network, table: Table) -> Table:
-    """The rows with every gap and hidden variable filled by its most probable explanation."""
+def complete_hidden(network: Network, table: Table, seed: int) -> Table:
+    """The rows with gaps and hidden variables filled in (not always in the same order).
+
+    Gaps are filled by a draw from their posterior: their most probable explanation would make
+    everything look more regular than it is. Rows that lack hidden variables only get that.
+    """
     observed = table.select([n for n in network.names if n in table])
-    if observed.is_complete and len(observed.names) == len(network.names):
+    if not observed.is_complete:
+        return complete_rows(network, observed, cap=1, draws=1, seed=seed)
+    if len(observed.names) == len(network.names):
         return observed.conform(network.variables)
     return most_probable(network, observed).table
 
@@ -74,8 +81,9 @@ class Bench:
 
     `network` is the one without the candidate, with Cheeseman-Stutz score `score` on `table`;
     `completed` are the same rows with gaps and earlier hidden variables filled in. `n_states`
-    fixes the number of states. First looks are at `glanced`, the rows with their gaps filled in:
-    EM then sums over hidden variables only, which may be a thousand times less.
+    fixes the number of states. Candidates are tried on `glanced`, the rows with their gaps filled
+    in: EM then sums over hidden variables only, which may be a thousand times less work. What comes
+    out best is fitted and scored again with the gaps.
     """
 
     network: Network
@@ -90,7 +98,7 @@ class Bench:
 
     @cached_property
     def glanced(self) -> Table:
-        """The rows for a first look: without gaps."""
+        """The rows to try candidates on: without gaps."""
         return self.table if self.table.is_complete else self.completed.select(self.table.names)
 
     @cached_property

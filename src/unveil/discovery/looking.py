@@ -16,6 +16,7 @@ from unveil.discovery.adapting import (
     polish_candidate,
     random_candidate,
     with_cardinalities,
+    with_gaps,
 )
 from unveil.discovery.evaluation import PAYS, Bench, Candidate, check_candidate, complete_hidden
 from unveil.discovery.observed import n_random_starts
@@ -55,7 +56,7 @@ def look_for_hidden(
     polished.
     """
     name = fresh_name([*network.names, *table.names])
-    completed = complete_hidden(network, table)
+    completed = complete_hidden(network, table, seed)
     bench = Bench(
         network, score, table, completed, EquivalentSampleSize(settings.ess),
         settings.max_parents, settings.n_states, seed, ticker,
@@ -110,7 +111,7 @@ def _polish(bench: Bench, candidate: Candidate) -> list[Candidate]:
 
 
 def _check_predictions(bench: Bench, candidate: Candidate) -> list[Candidate]:
-    checked = check_candidate(bench, candidate)
+    checked = check_candidate(bench, with_gaps(bench, candidate))
     return [with_cardinalities(bench, checked) if checked.verdict == PAYS else checked]
 
 
