@@ -433,7 +433,8 @@ def draw_figures(lines: Sequence[dict[str, Any]], folder: Path, plt: Any) -> Non
     for i, (key, label) in enumerate(labels.items()):
         gains = [x["bits"]["none"] - x["bits"][key] for x in lines]
         axes.bar(places + 0.2 * (i - 1.5), gains, 0.2, label=label)
-    axes.set_xticks(places, [f"{x['hidden']}\n{x['rows']}" for x in lines], fontsize=6)
+    names = [f"{x['hidden']} {x['rows']:,}" for x in lines]
+    axes.set_xticks(places, names, fontsize=7, rotation=45, ha="right")
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_ylabel("gain over no hidden variable\n(bits per row, unseen rows)")
     axes.legend(fontsize=8)
