@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from unveil import datasets
+from unveil import DAG, Table, Variable, datasets
+from unveil.em import fit_em
+from unveil.errors import SizeError
 from unveil.infer import shared as shared_module
 from unveil.infer.evidence import evidence_from
 from unveil.infer.posterior import log_likelihoods, posterior, tree_of
@@ -63,3 +65,25 @@ def test_it_steps_aside():
     assert answer(network.sample(100, seed=1), {}) is None
     assert answer(table.take(range(10)), {}) is None
     assert answer(table.without(table.names[5:]), {}) is None
+
+
+def test_a_network_too_large_for_a_tree_is_answered_where_few_variables_are_unseen():
+    """Ninety columns, each with parents among all before it: no tree fits."""
+    names = [f"x{i}" for i in range(90)]
+    generator = np.random.default_rng(1)
+    arcs = {(names[j], names[i]) for i in range(1, 90) for j in generator.integers(i, size=6)}
+    dag = DAG([*names, "H"], [*arcs, ("H", "x3"), ("H", "x9")])
+    table = Table([Variable(n, [0, 1]) for n in names], list(generator.integers(2, size=(90, 100))))
+    hidden = {"H": 2}
+    network = fit_em(dag, table, n_starts=1, max_iterations=3, hidden=hidden, seed=1).network
+    with pytest.raises(SizeError):
+        network.posterior({"x0": 0}, of="x89")
+    found = network.posterior(table, of="H")
+    assert found["H"].shape == (100, 2)
+    logs = network.row_log_likelihoods(table)
+    both = [
+        network.row_log_likelihoods(table.with_column(Variable("H", [0, 1]), np.full(100, h)))
+        for h in (0, 1)
+    ]
+    np.testing.assert_allclose(logs, np.logaddexp(*both), rtol=1e-12)
+    np.testing.assert_allclose(found["H"][:, 1], np.exp(both[1] - logs), rtol=1e-9)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from unveil.em.flat import FlatTables
 from unveil.errors import DataError, SizeError
 from unveil.infer.reduced import ReducedModel
-from unveil.infer.shared import TREE_CELL_COST
+from unveil.infer.shared import TREE_CELL_COST, least_cells
 from unveil.infer.tree import Evidence, JunctionTree
 from unveil.kernels.families import push_digit, tally
 from unveil.model.network import Network
@@ -81,7 +81,7 @@ def _grouped(flat: FlatTables, codes: Any, missing: int, weights: Vector) -> lis
     if len(first) == 1 and unseen.any():
         names = [n for n, lacks in zip(network.names, unseen[:, 0], strict=True) if lacks]
         sole = ReducedModel(network, names)
-        if sole.fits and sole.cost <= TREE_CELL_COST * _least_cells(network):
+        if sole.fits and sole.cost <= TREE_CELL_COST * least_cells(network):
             return [_ReducedRows(flat, codes, weights, sole)]
     tree = _tree_if_it_fits(network) if unseen.any() else None
     groups: list[Group] = []
@@ -103,15 +103,6 @@ def _grouped(flat: FlatTables, codes: Any, missing: int, weights: Vector) -> lis
         rows = np.flatnonzero(np.isin(member, leftover))
         groups.append(_TreeRows(flat, codes[:, rows], missing, weights[rows], tree))
     return groups
-
-
-def _least_cells(network: Network) -> int:
-    """No junction tree has fewer cells: each clique brings variables that those above it lack.
-
-    A product of numbers of states is at least their sum, where none is one. So where the reduced
-    model is cheaper than this, the tree need not be made to know it.
-    """
-    return sum(v.n_states for v in network.variables if v.n_states > 1)
 
 
 def _tree_if_it_fits(network: Network) -> JunctionTree | None:

@@ -17,7 +17,7 @@ from unveil.infer.evidence import (
     observed_names,
     table_of_findings,
 )
-from unveil.infer.shared import shared_answer
+from unveil.infer.shared import FEWEST_ROWS, early_answer, shared_answer
 from unveil.infer.tree import JunctionTree
 from unveil.model.network import Network
 from unveil.table.core import Table
@@ -111,10 +111,12 @@ def posterior(
         return _approximate(method, network, table, targets, soft, n_jobs, settings)
     if settings:
         raise DataError(f"exact inference takes no setting {next(iter(settings))!r}")
-    tree = tree_of(network, [*seen, *targets], max_bytes)
-    evidence = evidence_from(tree.network, tree.names, table, soft)
-    places = [tree.names.index(name) for name in targets]
-    answer = shared_answer(tree, evidence, places) or tree.marginals(evidence, places, n_jobs)
+    answer = _early(network, table, soft, [*seen, *targets], targets)
+    if answer is None:
+        tree = tree_of(network, [*seen, *targets], max_bytes)
+        evidence = evidence_from(tree.network, tree.names, table, soft)
+        places = [tree.names.index(name) for name in targets]
+        answer = shared_answer(tree, evidence, places) or tree.marginals(evidence, places, n_jobs)
     log_z, marginals = answer
     refuse_impossible(log_z)
     variables = {name: network.variable(name) for name in targets}
@@ -189,10 +191,28 @@ def log_likelihoods(
     seen = observed_names(network, table, soft)
     if not seen:
         return np.zeros(table.n_rows)
+    early = _early(network, table, soft, seen, ())
+    if early is not None:
+        return early[0]
     tree = tree_of(network, seen, max_bytes)
     evidence = evidence_from(tree.network, tree.names, table, soft)
     shared = shared_answer(tree, evidence, ())
     return shared[0] if shared is not None else tree.log_likelihoods(evidence, n_jobs)
+
+
+def _early(
+    network: Network,
+    table: Table,
+    soft: Likelihoods,
+    names: Sequence[str],
+    targets: Sequence[str],
+) -> tuple[Matrix, list[Matrix]] | None:
+    """The answer without a junction tree, where many rows lack the same few variables."""
+    if table.n_rows < FEWEST_ROWS:
+        return None
+    part = relevant_network(network, names)
+    evidence = evidence_from(part, part.names, table, soft)
+    return early_answer(part, evidence, [part.names.index(name) for name in targets])
 
 
 def as_table(network: Network, given: Findings | Table | None) -> Table:

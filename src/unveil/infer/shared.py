@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from unveil.infer.reduced import ReducedModel
 from unveil.infer.tree import Evidence, JunctionTree
+from unveil.model.network import Network
 
-__all__ = ["TREE_CELL_COST", "shared_answer"]
+__all__ = ["FEWEST_ROWS", "TREE_CELL_COST", "early_answer", "least_cells", "shared_answer"]
 
 Matrix = npt.NDArray[np.float64]
 
@@ -25,10 +26,33 @@ TREE_CELL_COST = 3.0
 MOST_POSTERIORS = 20_000_000
 
 
+def least_cells(network: Network) -> int:
+    """No junction tree has fewer cells: each clique brings variables that those above it lack.
+
+    A product of numbers of states is at least their sum, where none is one. So where the reduced
+    model is cheaper than this, the tree need not be made to know it.
+    """
+    return sum(v.n_states for v in network.variables if v.n_states > 1)
+
+
+def early_answer(
+    network: Network, evidence: Evidence, targets: Sequence[int]
+) -> tuple[Matrix, list[Matrix]] | None:
+    """What a junction tree would give, where it is sure to cost more; `None` elsewhere."""
+    return _answer(network, evidence, targets, least_cells(network))
+
+
 def shared_answer(
     tree: JunctionTree, evidence: Evidence, targets: Sequence[int]
 ) -> tuple[Matrix, list[Matrix]] | None:
     """What `tree.marginals` gives, by the reduced model; `None` where that does not pay."""
+    return _answer(tree.network, evidence, targets, tree.n_cells)
+
+
+def _answer(
+    network: Network, evidence: Evidence, targets: Sequence[int], n_cells: int
+) -> tuple[Matrix, list[Matrix]] | None:
+    names = network.names
     n_rows = evidence.n_rows
     if n_rows < FEWEST_ROWS or (evidence.soft_first >= 0).any():
         return None
@@ -36,29 +60,28 @@ def shared_answer(
     lacks = missing[:, 0]
     if not lacks.any() or (missing != lacks[:, None]).any():
         return None
-    unseen = [name for name, lack in zip(tree.names, lacks, strict=True) if lack]
-    model = ReducedModel(tree.network, unseen)
-    too_dear = model.cost > TREE_CELL_COST * tree.n_cells or not model.fits
+    unseen = [name for name, lack in zip(names, lacks, strict=True) if lack]
+    model = ReducedModel(network, unseen)
+    too_dear = model.cost > TREE_CELL_COST * n_cells or not model.fits
     if too_dear or n_rows * model.n_configurations > MOST_POSTERIORS:
         return None
-    network = tree.network
     tables = np.concatenate([cpd.values.ravel() for cpd in network.cpds.values()])  # type: ignore[attr-defined]
     log_z, posterior = model.posterior(tables, evidence.codes)
     for v, cpd in enumerate(network.cpds.values()):
         if v not in model.relevant:
-            parents = [evidence.codes[tree.names.index(p.name)] for p in cpd.parents]
+            parents = [evidence.codes[names.index(p.name)] for p in cpd.parents]
             cpd.add_log_probability(log_z, parents, evidence.codes[v])
     joint = posterior.reshape(n_rows, *model.shape)
-    marginals = [_marginal(tree, evidence, joint, unseen, t) for t in targets]
+    marginals = [_marginal(network, evidence, joint, unseen, t) for t in targets]
     return log_z, marginals
 
 
 def _marginal(
-    tree: JunctionTree, evidence: Evidence, joint: Matrix, unseen: Sequence[str], target: int
+    network: Network, evidence: Evidence, joint: Matrix, unseen: Sequence[str], target: int
 ) -> Matrix:
     """P(target | row): summed out of the joint, or certain where the row shows it."""
-    name = tree.names[target]
+    name = network.names[target]
     if name in unseen:
         others = tuple(i + 1 for i, other in enumerate(unseen) if other != name)
         return np.asarray(joint.sum(axis=others))
-    return np.eye(tree.network.variable(name).n_states)[evidence.codes[target]]
+    return np.eye(network.variable(name).n_states)[evidence.codes[target]]
