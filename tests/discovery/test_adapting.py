@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from unveil import DAG, EquivalentSampleSize, Table, Variable, fit
+from unveil.discovery import evaluation, meaning
 from unveil.discovery.adapting import (
     LEARNED_ANEW,
     _merged_states,
@@ -12,8 +13,10 @@ from unveil.discovery.adapting import (
     first_look,
     polish_candidate,
 )
-from unveil.discovery.evaluation import Bench
+from unveil.discovery.evaluation import Bench, complete_hidden
+from unveil.discovery.meaning import meaning_of
 from unveil.em import cheeseman_stutz
+from unveil.errors import SizeError
 from unveil.hidden import with_hidden_parent
 from unveil.progress import Ticker
 from unveil.search.learn import learn
@@ -80,3 +83,21 @@ def test_polishing_never_lowers_the_score_and_comes_to_rest(bench, looked):
         gains.append(candidate.gain)
     assert gains == sorted(gains)
     assert candidate.n_states == 3
+
+
+def test_networks_too_large_for_a_tree_are_filled_in_and_explained(bench, looked, monkeypatch):
+    """The same up to the difference between the network's and the rows' shares."""
+    network = max(looked, key=lambda c: c.gain).network
+    usual = meaning_of(network, bench.table, "H1")
+    before = complete_hidden(network, bench.table, 1)
+
+    def too_large(*arguments, **settings):
+        raise SizeError("too large")
+
+    monkeypatch.setattr(meaning, "joint_posterior", too_large)
+    monkeypatch.setattr(evaluation, "most_probable", too_large)
+    assert complete_hidden(network, bench.table, 1) == before
+    found = meaning_of(network, bench.table, "H1")
+    assert list(found.information) == list(usual.information)
+    for name, bits in usual.information.items():
+        assert found.information[name] == pytest.approx(bits, abs=0.02)

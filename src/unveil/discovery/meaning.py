@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from unveil.errors import SizeError
 from unveil.infer.posterior import joint_posterior, posterior
 from unveil.model.network import Network
 from unveil.table.core import Table
@@ -74,7 +75,7 @@ def meaning_of(network: Network, table: Table, name: str, n_traits: int = 4) -> 
     shares = posterior(network, given, of=name)[name]
     information, joints = {}, {}
     for other in observed:
-        joint = joint_posterior(network, [name, other])[0]
+        joint = _joint(network, given, shares, name, other)
         joints[other] = joint
         independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
         seen = joint > 0
@@ -95,6 +96,21 @@ def meaning_of(network: Network, table: Table, name: str, n_traits: int = 4) -> 
         for s, label in enumerate(variable.labels)
     )
     return Meaning(name, ranked, profiles, shares)
+
+
+def _joint(
+    network: Network, rows: Table, shares: npt.NDArray[np.float64], name: str, other: str
+) -> npt.NDArray[np.float64]:
+    """P(name, other) under the network; where that is too large to ask, as the rows show it."""
+    try:
+        return np.asarray(joint_posterior(network, [name, other])[0])
+    except SizeError:
+        seen = ~rows.missing(other)
+        codes = rows.column(other)[seen]
+        weighted = shares[seen] * rows.row_weights[seen, None]
+        k = network.variable(other).n_states
+        joint = np.stack([np.bincount(codes, w, k) for w in weighted.T])
+        return np.asarray(joint / joint.sum())
 
 
 def _traits(
