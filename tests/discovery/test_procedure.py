@@ -289,3 +289,21 @@ def test_few_cases_and_odd_weights_come_through(weights):
     report = discover(table.with_weights(weights), settings=QUICK, seed=1, resamples=1)
     assert report.hidden == ()
     assert "No hidden variable is warranted" in report.summary
+
+
+def test_with_gaps_too_em_leaves_the_graph_as_constructed():
+    table, _ = naive_rows(600, 2, n_children=4)
+    holes = table.knock_out(0.05, seed=1)
+    settings = replace(QUICK, adapt="em")
+    discovery = discover_networks(holes, settings, seed=1, n_jobs=1)
+    candidates = [c for r in discovery.rounds for c in r.candidates if c.network is not None]
+    assert candidates
+    for c in candidates:
+        inside = c.place
+        assert not any({p, q} <= inside for p, q in c.network.dag.arcs)
+    assert any("gaps filled in" in c.verdict for c in candidates)
+    prior = EquivalentSampleSize(1.0)
+    for c in candidates:
+        if "gaps filled in" not in c.verdict:
+            gain = cheeseman_stutz(c.network, holes, prior) - discovery.rounds[0].score_before
+            assert c.gain == pytest.approx(gain, abs=1e-6)

@@ -161,12 +161,12 @@ def adapt_candidate(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candida
     return best
 
 
-def with_gaps(bench: Bench, candidate: Candidate) -> Candidate:
-    """The candidate after structural EM on the rows as they are; the same if they have no gaps."""
+def with_gaps(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candidate:
+    """The candidate adapted to the rows as they are; the same if they have no gaps."""
     if candidate.network is None or bench.glanced is bench.table:
         return candidate
     as_they_are = replace(bench, completed=bench.table)
-    return _adapted(as_they_are, candidate, "full", max_rounds=5)
+    return _adapted(as_they_are, candidate, adapt, max_rounds=5)
 
 
 def with_cardinalities(bench: Bench, candidate: Candidate) -> Candidate:

@@ -44,7 +44,8 @@ FORGETTING = (300, 1e-8)
 class Candidate:
     """A hidden variable that was tried: where, with how many states, and what it scored.
 
-    `gain` is the Cheeseman-Stutz score less that of the network without it, in nats. `verdict`
+    `gain` is the Cheeseman-Stutz score less that of the network without it, in nats (of a candidate
+    that was given up before it met the gaps of a table, on rows with the gaps filled in). `verdict`
     says in words what became of it. `agglomeration` holds the merge tree it came from, `place` the
     set of nodes it was first put behind. `predicted` is the cross-validated gain in log-likelihood
     of the same rows (nats), for candidates that could be kept.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -80,11 +81,14 @@ def look_for_hidden(
         rest += [c for c in adapted if all(c is not p for p in best)]
         adapted = _polished(best, lambda pool: each(_polish, pool, "polishing"))
     adapted.sort(key=lambda c: -c.gain)
-    checked = each(_check_predictions, adapted, "checking")
+    check = partial(_check_predictions, adapt=settings.adapt)
+    checked = each(check, adapted, "checking")
     while len(checked) < min(CHECKED_AT_LEAST, len(adapted)):
-        checked += _check_predictions(bench, adapted[len(checked)])
-    adapted = [*checked, *adapted[len(checked) :]]
-    return sorted([*adapted, *rest], key=lambda c: (c.network is None, -c.gain))
+        checked += check(bench, adapted[len(checked)])
+    rest += adapted[len(checked) :]
+    if bench.glanced is not table:
+        rest = [replace(c, verdict=f"{c.verdict} (scored with gaps filled in)") for c in rest]
+    return sorted([*checked, *rest], key=lambda c: (c.network is None, -c.gain))
 
 
 def _look_at(bench: Bench, nodes: Sequence[str], name: str, adapt: Adapt) -> list[Candidate]:
@@ -110,8 +114,8 @@ def _polish(bench: Bench, candidate: Candidate) -> list[Candidate]:
     return [polish_candidate(bench, candidate)]
 
 
-def _check_predictions(bench: Bench, candidate: Candidate) -> list[Candidate]:
-    checked = check_candidate(bench, with_gaps(bench, candidate))
+def _check_predictions(bench: Bench, candidate: Candidate, adapt: Adapt) -> list[Candidate]:
+    checked = check_candidate(bench, with_gaps(bench, candidate, adapt))
     return [with_cardinalities(bench, checked) if checked.verdict == PAYS else checked]
 
 
