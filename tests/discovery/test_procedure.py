@@ -292,8 +292,10 @@ def test_few_cases_and_odd_weights_come_through(weights):
 
 
 def test_with_gaps_too_em_leaves_the_graph_as_constructed():
-    table, _ = naive_rows(600, 2, n_children=4)
-    holes = table.knock_out(0.05, seed=1)
+    table, _ = naive_rows(1500, 2, n_children=5)
+    copied = np.random.default_rng(1).random(1500) < 0.5
+    column = np.where(copied, table.column("a"), table.column("b"))
+    holes = table.with_column(table.variable("b"), column).knock_out(0.05, seed=1)
     settings = replace(QUICK, adapt="em")
     discovery = discover_networks(holes, settings, seed=1, n_jobs=1)
     candidates = [c for r in discovery.rounds for c in r.candidates if c.network is not None]
