@@ -72,7 +72,6 @@ def test_threads(monkeypatch):
             network, rows, named, generator = case(seed, 33)
             tree, weights = JunctionTree(network), generator.random(33)
             evidence = evidence_of(network, rows, named)
-            assert len(tree._parts(33)) == n_parts + 1
             one, counts = everything(tree, evidence, weights, n_jobs=1)
             many, again = everything(tree, evidence, weights, n_jobs=3)
             np.testing.assert_array_equal(one, many)
@@ -139,3 +138,39 @@ def test_asking_again_gives_the_same(monkeypatch):
     second = posterior(network, table, network.names)
     for name in network.names:
         assert np.array_equal(first[name], second[name])
+
+
+@pytest.mark.parametrize("n_rows", [1, 70])
+def test_few_cells_equal_all_cells(monkeypatch, n_rows):
+    """Through the cells a row agrees with, or through all: the same to the last bit.
+
+    (Of an impossible row, the probability; nothing else is said of it.)
+    """
+    for seed in range(60):
+        network, rows, _, generator = case(seed, n_rows)
+        tree, weights = JunctionTree(network), generator.random(n_rows)
+        evidence = evidence_of(network, rows, {})
+        answers = []
+        for clique_cost in (-(10**6), 10**6):
+            monkeypatch.setattr(tree_module, "CLIQUE_COST", clique_cost)
+            few, many, _ = tree._by_agreement(evidence)
+            assert (few if clique_cost > 0 else many).size == 0
+            drawn = tree.explain(evidence, np.random.default_rng(seed))[1]
+            answers.append((*everything(tree, evidence, weights), drawn))
+        possible = answers[0][0][:, 0] > -np.inf
+        np.testing.assert_array_equal(answers[0][0][:, 0], answers[1][0][:, 0])
+        np.testing.assert_array_equal(answers[0][0][possible], answers[1][0][possible])
+        np.testing.assert_allclose(answers[0][1], answers[1][1], atol=1e-12)
+        np.testing.assert_array_equal(answers[0][2], answers[1][2])
+
+
+def test_a_row_is_taken_through_what_costs_less(monkeypatch):
+    network, rows, _, _ = case(5, 40)
+    tree = JunctionTree(network)
+    evidence = evidence_of(network, rows, {})
+    monkeypatch.setattr(tree_module, "CLIQUE_COST", 0)
+    few, many, most = tree._by_agreement(evidence)
+    costs = [tree.cost(np.flatnonzero(row < 0)) for row in rows]
+    assert set(few) == {r for r, cost in enumerate(costs) if cost < tree.n_cells}
+    assert max(costs[r] for r in few) == tree_module.SLICE_COST * most
+    assert 0 in many  # the row that shows nothing

@@ -28,8 +28,8 @@ __all__ = ["Expectation", "Expected", "rows_to_learn_from", "stack_codes"]
 Vector = npt.NDArray[np.float64]
 
 SMALL_GROUP = 1_000_000
-"""Groups for which rows times cells of the tree are fewer share the junction tree: setting up a
-reduced model for them would cost more than it saves."""
+"""Groups whose rows visit fewer cells of the junction tree share it: setting up a reduced model for
+them would cost more than it saves."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,9 @@ def _grouped(flat: FlatTables, codes: Any, missing: int, weights: Vector) -> lis
         if not names:
             groups.append(_ObservedFamilies(flat, codes[:, rows], weights[rows], ()))
             continue
-        small = tree is not None and len(first) > 1 and len(rows) * tree.n_cells < SMALL_GROUP
-        model = None if small else _reduced(network, names, tree)
+        cost = np.inf if tree is None else tree.cost(np.flatnonzero(unseen[:, example]).tolist())
+        small = len(first) > 1 and len(rows) * cost < SMALL_GROUP
+        model = None if small else _reduced(network, names, cost)
         if model is not None:
             groups.append(_ReducedRows(flat, codes[:, rows], weights[rows], model))
         else:
@@ -112,9 +113,9 @@ def _tree_if_it_fits(network: Network) -> JunctionTree | None:
         return None
 
 
-def _reduced(network: Network, names: list[str], tree: JunctionTree | None) -> ReducedModel | None:
+def _reduced(network: Network, names: list[str], tree_cost: float) -> ReducedModel | None:
     """A reduced model if it is cheaper than the tree, or if there can be no tree."""
-    if tree is None:
+    if tree_cost == np.inf:
         model = ReducedModel(network, names)
         if not model.fits:
             raise SizeError(
@@ -123,7 +124,7 @@ def _reduced(network: Network, names: list[str], tree: JunctionTree | None) -> R
                 "hidden variables or states, or a sparser graph."
             )
         return model
-    limit = TREE_CELL_COST * tree.n_cells
+    limit = TREE_CELL_COST * tree_cost
     n_configurations = 1
     for name in names:
         n_configurations *= network.variable(name).n_states

@@ -46,11 +46,12 @@ def shared_answer(
     tree: JunctionTree, evidence: Evidence, targets: Sequence[int]
 ) -> tuple[Matrix, list[Matrix]] | None:
     """What `tree.marginals` gives, by the reduced model; `None` where that does not pay."""
-    return _answer(tree.network, evidence, targets, tree.n_cells)
+    lacks = np.flatnonzero(evidence.codes[:, :1] == evidence.missing)
+    return _answer(tree.network, evidence, targets, tree.cost(lacks.tolist()))
 
 
 def _answer(
-    network: Network, evidence: Evidence, targets: Sequence[int], n_cells: int
+    network: Network, evidence: Evidence, targets: Sequence[int], n_visits: int
 ) -> tuple[Matrix, list[Matrix]] | None:
     names = network.names
     n_rows = evidence.n_rows
@@ -62,7 +63,7 @@ def _answer(
         return None
     unseen = [name for name, lack in zip(names, lacks, strict=True) if lack]
     model = ReducedModel(network, unseen)
-    too_dear = model.cost > TREE_CELL_COST * n_cells or not model.fits
+    too_dear = model.cost > TREE_CELL_COST * n_visits or not model.fits
     if too_dear or n_rows * model.n_configurations > MOST_POSTERIORS:
         return None
     tables = np.concatenate([cpd.values.ravel() for cpd in network.cpds.values()])  # type: ignore[attr-defined]

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from unveil.errors import ModelError, SizeError
 from unveil.graph.triangulation import CliqueTree, clique_tree
 from unveil.kernels.propagate import TreePlan, calibrate, explain
+from unveil.kernels.slices import agreeing_cells, calibrate_slices, explain_slices
 from unveil.model.network import Network
 from unveil.model.table_cpd import TableCPD
 
@@ -35,9 +36,13 @@ THREAD_CELLS = 2_000_000
 """Less work than this (rows times cells) is not worth handing to threads."""
 N_PARTS = 4
 """Into how many blocks more work is cut."""
+SLICE_COST, CLIQUE_COST = 4, 50
+"""What it costs to visit a cell because a row agrees with it, and to find such cells of a clique;
+to visit all cells in turn costs one for each."""
 
 Matrix = npt.NDArray[np.float64]
 Codes = npt.NDArray[Any]
+Rows = npt.NDArray[np.int64]
 
 
 def memory_limit() -> int:
@@ -151,15 +156,19 @@ class JunctionTree:
         Returns its log-probability with the evidence (for a draw, that of the evidence alone) and
         codes of shape (n_variables, n_rows).
         """
-        by_entry, entry_first = self._cells_by_entry
         n_rows, n_cliques = evidence.n_rows, len(self.cliques.cliques)
         uniform = np.zeros((1, 1)) if generator is None else generator.random((n_rows, n_cliques))
         out = np.full((len(self.names), n_rows), -1, np.int64)
         log_z = np.empty(n_rows)
-        explain(
-            self.plan, self._lanes(n_rows), evidence.codes, evidence.missing, evidence.soft,
-            evidence.soft_first, by_entry, entry_first, uniform, generator is None, log_z, out,
-        )  # fmt: skip
+        top, codes, missing = generator is None, evidence.codes, evidence.missing
+        few, many, most = self._by_agreement(evidence)
+        if few.size:
+            explain_slices(self.plan, codes, missing, few, most, uniform, top, log_z, out)
+        if many.size:
+            explain(
+                self.plan, self._lanes(many.size), codes, missing, evidence.soft,
+                evidence.soft_first, many, *self._cells_by_entry, uniform, top, log_z, out,
+            )  # fmt: skip
         return log_z, out
 
     def _run(
@@ -171,30 +180,54 @@ class JunctionTree:
         columns = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
         flat = np.empty((n_rows, sum(sizes)))
         log_z = np.empty(n_rows)
-        plan = self.plan
-        lanes = self._lanes(n_rows)
-        edges = self._parts(n_rows)
-        n_parts = len(edges) - 1
-        cells = np.zeros((n_parts, 0 if weights is None else self.n_cells))
-        row_weights = np.zeros(0) if weights is None else np.asarray(weights, dtype=np.float64)
+        row_weights = np.zeros(n_rows) if weights is None else np.asarray(weights, np.float64)
+        plan, codes, missing = self.plan, evidence.codes, evidence.missing
+        few, many, most = self._by_agreement(evidence)
+        lanes = self._lanes(many.size)
 
-        def work(part: int) -> None:
+        def visit_few(rows: Rows, cells: Matrix) -> None:
+            calibrate_slices(
+                plan, codes, missing, row_weights, rows, most, log_z, chosen, columns, flat, cells
+            )
+
+        def visit_many(rows: Rows, cells: Matrix) -> None:
             calibrate(
-                plan, lanes, evidence.codes, evidence.missing, evidence.soft,
-                evidence.soft_first, row_weights, edges[part], edges[part + 1], log_z, chosen,
-                columns, flat, cells[part],
+                plan, lanes, codes, missing, evidence.soft, evidence.soft_first, row_weights, rows,
+                log_z, chosen, columns, flat, cells,
             )  # fmt: skip
 
-        in_threads(work, n_parts, n_jobs)
-        return log_z, flat, cells.sum(axis=0)
+        total = np.zeros(0 if weights is None else self.n_cells)
+        if few.size:
+            total += _in_parts(visit_few, few, self._slice_cost(most), total.size, n_jobs)
+        if many.size:
+            cost = self.n_cells if len(lanes) > 1 else 0
+            total += _in_parts(visit_many, many, cost, total.size, n_jobs)
+        return log_z, flat, total
 
-    def _parts(self, n_rows: int) -> list[int]:
-        """The edges of row blocks for threads.
+    def cost(self, unseen: Sequence[int]) -> int:
+        """What a row costs that lacks these variables, in visits of a cell."""
+        lacks = set(unseen)
+        cells = sum(
+            math.prod(self._n_states[v] for v in clique if v in lacks)
+            for clique in self.cliques.cliques
+        )
+        return min(self.n_cells, self._slice_cost(cells))
 
-        They depend on the work alone, so sums are the same whatever the number of threads.
+    def _slice_cost(self, n_agreeing: int) -> int:
+        return SLICE_COST * n_agreeing + CLIQUE_COST * len(self.cliques.cliques)
+
+    def _by_agreement(self, evidence: Evidence) -> tuple[Rows, Rows, int]:
+        """The rows to take through the few cells they agree with, and those through all.
+
+        Also the most cells that one of the first kind agrees with.
         """
-        small = n_rows * self.n_cells < THREAD_CELLS or len(self._lanes(n_rows)) == 1
-        return [int(e) for e in np.linspace(0, n_rows, (1 if small else N_PARTS) + 1)]
+        limit = (self.n_cells - self._slice_cost(0)) // SLICE_COST
+        agreeing = np.full(evidence.n_rows, limit + 1)
+        if limit > 0 and not (evidence.soft_first >= 0).any():
+            agreeing_cells(self.plan, evidence.codes, evidence.missing, limit, agreeing)
+        few = agreeing <= limit
+        most = int(agreeing[few].max()) if few.any() else 0
+        return np.flatnonzero(few), np.flatnonzero(~few), most
 
     def with_tables(self, tables: Matrix) -> JunctionTree:
         """The same tree with other tables, given as one vector in the order of the variables."""
@@ -211,7 +244,7 @@ class JunctionTree:
         """log P(evidence) per row, and the expected counts of all families as one vector."""
         log_z, _, cells = self._run(evidence, (), weights, None)
         cell_of, entry_of, starts = self._factors
-        lengths = np.diff([*starts, entry_of.size])
+        lengths = np.diff(starts, append=entry_of.size)
         counts = np.bincount(entry_of, np.repeat(cells[cell_of], lengths), size)
         return log_z, counts.astype(np.float64)
 
@@ -273,9 +306,7 @@ class JunctionTree:
         above_sizes = [0 if p < 0 else math.prod(shapes[p]) for p in parent]
         down_first = np.concatenate([[0], np.cumsum(above_sizes)]).astype(np.uint64)
         down = np.zeros(int(down_first[-1]), np.uint32)
-        sep_first, sep_var_first = [0], [0]
-        sep_var: list[int] = []
-        sep_stride: list[int] = []
+        sep_first, separators = [0], []
         for c, (members, above) in enumerate(zip(cliques, parent, strict=True)):
             shared = [] if above < 0 else [v for v in members if v in set(cliques[above])]
             sizes = [self._n_states[v] for v in shared]
@@ -285,9 +316,7 @@ class JunctionTree:
                     cliques[above], shapes[above], shared, sizes
                 )
             sep_first.append(sep_first[-1] + math.prod(sizes))
-            sep_var += shared
-            sep_stride += [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
-            sep_var_first.append(len(sep_var))
+            separators.append(shared)
         home, stride = self._evidence_places(first, shapes)
         return TreePlan(
             first,
@@ -300,10 +329,19 @@ class JunctionTree:
             home,
             stride,
             np.array(self._n_states, np.int64),
-            np.array(sep_var_first, np.int64),
-            np.array(sep_var, np.int64),
-            np.array(sep_stride, np.int64),
+            *self._listed(separators),
+            *self._listed(cliques),
         )
+
+    def _listed(self, scopes: Sequence[Sequence[int]]) -> tuple[Rows, Rows, Rows]:
+        """Where each scope's variables begin, the variables, and their strides in its table."""
+        first, variables, strides = [0], [], []
+        for scope in scopes:
+            sizes = [self._n_states[v] for v in scope]
+            variables += list(scope)
+            strides += [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+            first.append(len(variables))
+        return np.array(first, np.int64), np.array(variables, np.int64), np.array(strides, np.int64)
 
     def _potential(self, first: Any, shapes: list[list[int]]) -> Matrix:
         potential = np.ones(self.n_cells)
@@ -364,6 +402,23 @@ def _entry_of_cell(
         entry += (np.arange(k, dtype=np.uint32) * step).reshape(view)
         step *= k
     return entry.ravel()
+
+
+def _in_parts(
+    visit: Callable[[Rows, Matrix], None],
+    rows: Rows,
+    cost: float,
+    n_cells: int,
+    n_jobs: int | None,
+) -> Matrix:
+    """Visit the rows, in blocks by threads where that pays; the sums over the cells.
+
+    The blocks depend on the work alone, so sums are the same whatever the number of threads.
+    """
+    blocks = np.array_split(rows, N_PARTS if len(rows) * cost >= THREAD_CELLS else 1)
+    cells = np.zeros((len(blocks), n_cells))
+    in_threads(lambda i: visit(blocks[i], cells[i]), len(blocks), n_jobs)
+    return np.asarray(cells.sum(axis=0))
 
 
 def in_threads(work: Callable[[int], None], n_parts: int, n_jobs: int | None = None) -> None:

@@ -32,8 +32,9 @@ class TreePlan(NamedTuple):
     `sep_first[c + 1]`; `up[cell]` is the entry a cell of c belongs to, and `down[down_first[c] +
     i]` the entry that cell i of the parent belongs to. Variable v enters evidence at clique
     `home[v]`, where it has `stride[v]` and `n_states[v]`. The separator of c is over the variables
-    `sep_var[sep_var_first[c] : sep_var_first[c + 1]]` with strides `sep_stride`. Positions of cells
-    and entries are unsigned, which spares the compiled loops a check for negative indices.
+    `sep_var[sep_var_first[c] : sep_var_first[c + 1]]` with strides `sep_stride`, the clique itself
+    over those of `member`, likewise. Positions of cells and entries are unsigned, which spares the
+    compiled loops a check for negative indices.
     """
 
     first: Array
@@ -49,6 +50,9 @@ class TreePlan(NamedTuple):
     sep_var_first: Array
     sep_var: Array
     sep_stride: Array
+    member_first: Array
+    member: Array
+    member_stride: Array
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -67,8 +71,7 @@ def _enter(
     table: Array,
     codes: Array,
     missing: int,
-    start: int,
-    stop: int,
+    rows: Array,
     soft: Array,
     soft_first: Array,
     factor: Array,
@@ -81,7 +84,7 @@ def _enter(
     for v in range(codes.shape[0]):
         k = plan.n_states[v]
         seen = soft_first[v] >= 0
-        for r in range(start, stop):
+        for r in rows:
             if codes[v, r] != missing:
                 seen = True
         if not seen:
@@ -89,14 +92,14 @@ def _enter(
         for s in range(k):
             for b in range(len(lanes)):
                 factor[s, b] = 1.0
-        for r in range(start, stop):
+        for b, r in enumerate(rows):
             if soft_first[v] >= 0:
                 for s in range(k):
-                    factor[s, r - start] = soft[soft_first[v] + s, r]
+                    factor[s, b] = soft[soft_first[v] + s, r]
             if codes[v, r] != missing:
                 for s in range(k):
                     if s != codes[v, r]:
-                        factor[s, r - start] = 0.0
+                        factor[s, b] = 0.0
         c = plan.home[v]
         step = plan.stride[v]
         cell = plan.first[c]
@@ -110,7 +113,7 @@ def _enter(
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _rule_out(
-    plan: TreePlan, message: Array, codes: Array, missing: int, start: int, stop: int, c: int
+    plan: TreePlan, message: Array, codes: Array, missing: int, rows: Array, c: int
 ) -> None:
     """Strike the entries of clique c's message that contradict what is observed.
 
@@ -120,7 +123,7 @@ def _rule_out(
     first, last = plan.sep_first[c], plan.sep_first[c + 1]
     for i in range(plan.sep_var_first[c], plan.sep_var_first[c + 1]):
         v = plan.sep_var[i]
-        for r in range(start, stop):
+        for b, r in enumerate(rows):
             if codes[v, r] == missing:
                 continue
             entry = first
@@ -130,7 +133,7 @@ def _rule_out(
                         entry += np.uint64(plan.sep_stride[i])
                         continue
                     for _ in range(plan.sep_stride[i]):
-                        message[entry, r - start] = 0.0
+                        message[entry, b] = 0.0
                         entry += np.uint64(1)
 
 
@@ -140,8 +143,7 @@ def _collect(
     lanes: Any,
     codes: Array,
     missing: int,
-    start: int,
-    stop: int,
+    rows: Array,
     table: Array,
     message: Array,
     biggest: Array,
@@ -171,7 +173,7 @@ def _collect(
                 entry = first + plan.up[cell]
                 for b in range(len(lanes)):
                     message[entry, b] += table[cell, b]
-        _rule_out(plan, message, codes, missing, start, stop, c)
+        _rule_out(plan, message, codes, missing, rows, c)
         p = plan.parent[c]
         for b in range(len(lanes)):
             scale[b] = 0.0
@@ -289,15 +291,14 @@ def calibrate(
     soft: Array,
     soft_first: Array,
     weights: Array,
-    start: int,
-    stop: int,
+    rows: Array,
     log_z: Array,
     targets: Array,
     target_first: Array,
     marginals: Array,
     expected: Array,
 ) -> None:
-    """Run rows `start` to `stop` through the tree, `len(lanes)` at a time.
+    """Run the rows listed through the tree, `len(lanes)` at a time.
 
     Writes log P(row's evidence) to `log_z`; the marginals of the variables `targets` to
     marginals[r, target_first[i] + s]; and, if `expected` is not empty, adds every clique cell's
@@ -314,24 +315,24 @@ def calibrate(
     factor = np.empty((max(plan.n_states), width))
     logs = np.empty(width)
     lane_weight = np.empty(width)
-    for r in range(start, stop, width):
-        end = min(stop, r + width)
+    for begin in range(0, rows.size, width):
+        batch = rows[begin : begin + width]
         _start(plan, lanes, table)
-        _enter(plan, lanes, table, codes, missing, r, end, soft, soft_first, factor)
+        _enter(plan, lanes, table, codes, missing, batch, soft, soft_first, factor)
         logs[:] = 0.0
-        _collect(plan, lanes, codes, missing, r, end, table, message, biggest, sums, logs, False)
-        for b in range(end - r):
-            log_z[r + b] = logs[b]
+        _collect(plan, lanes, codes, missing, batch, table, message, biggest, sums, logs, False)
+        for b, r in enumerate(batch):
+            log_z[r] = logs[b]
         if targets.size == 0 and expected.size == 0:
             continue
         _distribute(plan, lanes, table, message, sums, fresh)
         for i in range(targets.size):
-            _marginal(plan, lanes, table, targets[i], r, end, target_first[i], marginals, factor)
+            _marginal(plan, lanes, table, targets[i], batch, target_first[i], marginals, factor)
         if expected.size > 0:
             for b in range(width):
                 # An impossible row counts for nothing, also in parts of a forest it does not touch.
-                counts = r + b < end and logs[b] > -np.inf
-                lane_weight[b] = weights[r + b] if counts else 0.0
+                counts = b < batch.size and logs[b] > -np.inf
+                lane_weight[b] = weights[batch[b]] if counts else 0.0
             for cell in range(np.uint64(expected.size)):
                 total = 0.0
                 for b in range(width):
@@ -345,13 +346,12 @@ def _marginal(
     lanes: Any,
     table: Array,
     v: int,
-    start: int,
-    stop: int,
+    rows: Array,
     column: int,
     marginals: Array,
     total: Array,
 ) -> None:
-    """Write the marginal of one variable for rows `start` to `stop`."""
+    """Write the marginal of one variable for the rows listed."""
     k = plan.n_states[v]
     total[:k] = 0.0
     c = plan.home[v]
@@ -362,9 +362,9 @@ def _marginal(
                 for b in range(len(lanes)):
                     total[s, b] += table[cell, b]
                 cell += np.uint64(1)
-    for b in range(stop - start):
+    for b, r in enumerate(rows):
         for s in range(k):
-            marginals[start + b, column + s] = total[s, b]
+            marginals[r, column + s] = total[s, b]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -413,6 +413,7 @@ def explain(
     missing: int,
     soft: Array,
     soft_first: Array,
+    rows: Array,
     by_entry: Array,
     entry_first: Array,
     uniform: Array,
@@ -420,7 +421,7 @@ def explain(
     log_z: Array,
     out: Array,
 ) -> None:
-    """Complete every row: by its most probable explanation (`top`), or by a draw given the rest.
+    """Complete the rows listed: by the most probable explanation (`top`), or by a draw.
 
     `by_entry` lists each clique's cells grouped by separator entry, from `entry_first` on;
     `uniform` has shape (n_rows, n_cliques) and is read only when drawing. `log_z` gets the log
@@ -434,21 +435,19 @@ def explain(
     factor = np.empty((max(plan.n_states), width))
     logs = np.empty(width)
     cells = np.empty(plan.parent.size, np.uint64)
-    for r in range(0, codes.shape[1], width):
-        end = min(codes.shape[1], r + width)
+    for begin in range(0, rows.size, width):
+        batch = rows[begin : begin + width]
         _start(plan, lanes, table)
-        _enter(plan, lanes, table, codes, missing, r, end, soft, soft_first, factor)
+        _enter(plan, lanes, table, codes, missing, batch, soft, soft_first, factor)
         logs[:] = 0.0
-        _collect(plan, lanes, codes, missing, r, end, table, message, biggest, sums, logs, top)
-        for b in range(end - r):
-            log_z[r + b] = logs[b]
+        _collect(plan, lanes, codes, missing, batch, table, message, biggest, sums, logs, top)
+        for b, r in enumerate(batch):
+            log_z[r] = logs[b]
             if logs[b] == -np.inf:
                 continue
             _fill_in(
-                plan, table, b, by_entry, entry_first, uniform[r + b if not top else 0], top, cells
+                plan, table, b, by_entry, entry_first, uniform[r if not top else 0], top, cells
             )
             for v in range(out.shape[0]):
                 c = plan.home[v]
-                out[v, r + b] = (
-                    np.int64(cells[c] - plan.first[c]) // plan.stride[v] % plan.n_states[v]
-                )
+                out[v, r] = np.int64(cells[c] - plan.first[c]) // plan.stride[v] % plan.n_states[v]

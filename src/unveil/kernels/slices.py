@@ -1,0 +1,295 @@
+"""Message passing through the cells that a row agrees with, one row at a time.
+
+A row that shows most variables agrees with few cells of the tree of cliques: all others have
+probability zero under its evidence. `unveil.kernels.propagate` multiplies and adds these zeros,
+many rows at a time; here they are left out. Values are added and multiplied in the same order, so
+the results are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from unveil.kernels.propagate import LIFT, TINY, TreePlan
+
+__all__ = ["agreeing_cells", "calibrate_slices", "explain_slices"]
+
+Array = npt.NDArray[Any]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def agreeing_cells(plan: TreePlan, codes: Array, missing: int, most: int, out: Array) -> None:
+    """How many cells each row agrees with, or some number above `most` if more than that."""
+    for r in range(codes.shape[1]):
+        total = 0
+        for c in range(plan.parent.size):
+            size = 1
+            for i in range(plan.member_first[c], plan.member_first[c + 1]):
+                v = plan.member[i]
+                if codes[v, r] == missing:
+                    size *= plan.n_states[v]
+            total += size
+            if total > most:
+                break
+        out[r] = total
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _agreeing(
+    plan: TreePlan,
+    variable: Array,
+    stride: Array,
+    start: int,
+    stop: int,
+    codes: Array,
+    missing: int,
+    r: int,
+    out: Array,
+    n: int,
+    base: int,
+) -> int:
+    """Append to `out`, from place n on, the positions that agree with row r; where they end.
+
+    A table over the variables `variable[start:stop]` with these strides begins at `base`. Positions
+    come in ascending order: the last variable, which turns fastest, is taken first.
+    """
+    out[n] = base
+    count = 1
+    for i in range(stop - 1, start - 1, -1):
+        v, step = variable[i], np.uint64(stride[i])
+        if codes[v, r] != missing:
+            shift = np.uint64(codes[v, r]) * step
+            for j in range(n, n + count):
+                out[j] += shift
+        else:
+            for s in range(1, plan.n_states[v]):
+                for j in range(count):
+                    out[n + s * count + j] = out[n + j] + np.uint64(s) * step
+            count *= plan.n_states[v]
+    return n + count
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _slice(
+    plan: TreePlan, codes: Array, missing: int, r: int, cells: Array, cell_first: Array,
+    entries: Array, entry_first: Array,
+) -> None:  # fmt: skip
+    """The cells of every clique, and the entries of every separator, that agree with row r."""
+    cell_first[0] = entry_first[0] = 0
+    for c in range(plan.parent.size):
+        cell_first[c + 1] = _agreeing(
+            plan, plan.member, plan.member_stride, plan.member_first[c], plan.member_first[c + 1],
+            codes, missing, r, cells, cell_first[c], plan.first[c],
+        )  # fmt: skip
+        entry_first[c + 1] = _agreeing(
+            plan, plan.sep_var, plan.sep_stride, plan.sep_var_first[c], plan.sep_var_first[c + 1],
+            codes, missing, r, entries, entry_first[c], plan.sep_first[c],
+        )  # fmt: skip
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _collect(
+    plan: TreePlan, cells: Array, cell_first: Array, entries: Array, entry_first: Array,
+    value: Array, message: Array, sums: Array, top: bool,
+) -> float:  # fmt: skip
+    """Pass messages to the roots; log P(evidence), or with `top` of the best explanation."""
+    n = plan.parent.size
+    biggest = np.ones(n)
+    log_z = 0.0
+    for c in range(n - 1, -1, -1):
+        for e in range(entry_first[c], entry_first[c + 1]):
+            message[entries[e]] = 0.0
+        for i in range(cell_first[c], cell_first[c + 1]):
+            entry = plan.sep_first[c] + plan.up[cells[i]]
+            if top:
+                message[entry] = max(message[entry], value[i])
+            else:
+                message[entry] += value[i]
+        scale = 0.0
+        for e in range(entry_first[c], entry_first[c + 1]):
+            if top:
+                scale = max(scale, message[entries[e]])
+            else:
+                scale += message[entries[e]]
+        sums[c] = scale
+        if scale <= 0.0:
+            return -np.inf
+        log_z += math.log(scale)
+        inverse = 1.0 / scale
+        for e in range(entry_first[c], entry_first[c + 1]):
+            message[entries[e]] *= inverse
+        p = plan.parent[c]
+        if p < 0:
+            continue
+        inverse = 1.0
+        if biggest[p] > 0.0:
+            inverse = 1.0 / biggest[p]
+            log_z += math.log(biggest[p])
+        most = 0.0
+        shift = plan.down_first[c] - plan.first[p]
+        for i in range(cell_first[p], cell_first[p + 1]):
+            entry = plan.sep_first[c] + plan.down[shift + cells[i]]
+            value[i] *= message[entry] * inverse
+            most = max(most, value[i])
+        biggest[p] = most
+    return log_z
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _distribute(
+    plan: TreePlan, cells: Array, cell_first: Array, entries: Array, entry_first: Array,
+    value: Array, message: Array, sums: Array, fresh: Array,
+) -> None:  # fmt: skip
+    """Pass messages back from the roots; afterwards every clique holds its posterior."""
+    for c in range(plan.parent.size):
+        p = plan.parent[c]
+        for e in range(entry_first[c], entry_first[c + 1]):
+            fresh[entries[e]] = 0.0
+        if p < 0:
+            total = 0.0
+            for i in range(cell_first[c], cell_first[c + 1]):
+                total += value[i]
+            fresh[plan.sep_first[c]] = 1.0 / total if total > 0.0 else 0.0
+        else:
+            shift = plan.down_first[c] - plan.first[p]
+            for i in range(cell_first[p], cell_first[p + 1]):
+                fresh[plan.sep_first[c] + plan.down[shift + cells[i]]] += value[i]
+            for e in range(entry_first[c], entry_first[c + 1]):
+                entry = entries[e]
+                old = message[entry] * sums[c]
+                message[entry] = old
+                if old >= TINY:
+                    fresh[entry] /= old
+                elif old > 0.0:
+                    fresh[entry] /= old * LIFT
+                else:
+                    fresh[entry] = 0.0
+        for i in range(cell_first[c], cell_first[c + 1]):
+            entry = plan.sep_first[c] + plan.up[cells[i]]
+            if p >= 0 and 0.0 < message[entry] < TINY:
+                value[i] *= LIFT
+            value[i] *= fresh[entry]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def calibrate_slices(
+    plan: TreePlan,
+    codes: Array,
+    missing: int,
+    weights: Array,
+    rows: Array,
+    n_agreeing: int,
+    log_z: Array,
+    targets: Array,
+    target_first: Array,
+    marginals: Array,
+    expected: Array,
+) -> None:
+    """What `calibrate` does, for the rows listed, none of which agrees with more cells than said.
+
+    There can be no soft evidence.
+    """
+    n = plan.parent.size
+    cells = np.empty(n_agreeing, np.uint64)
+    value = np.empty(n_agreeing)
+    entries = np.empty(n_agreeing, np.uint64)
+    cell_first, entry_first = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    message = np.empty(plan.sep_first[-1])
+    fresh = np.empty(plan.sep_first[-1])
+    sums = np.empty(n)
+    for r in rows:
+        _slice(plan, codes, missing, r, cells, cell_first, entries, entry_first)
+        for i in range(cell_first[n]):
+            value[i] = plan.potential[cells[i]]
+        log_z[r] = _collect(
+            plan, cells, cell_first, entries, entry_first, value, message, sums, False
+        )
+        if targets.size == 0 and expected.size == 0:
+            continue
+        if log_z[r] == -np.inf:
+            marginals[r] = 0.0
+            continue
+        _distribute(plan, cells, cell_first, entries, entry_first, value, message, sums, fresh)
+        for t in range(targets.size):
+            v = targets[t]
+            c = plan.home[v]
+            for s in range(plan.n_states[v]):
+                marginals[r, target_first[t] + s] = 0.0
+            for i in range(cell_first[c], cell_first[c + 1]):
+                s = np.int64(cells[i] - plan.first[c]) // plan.stride[v] % plan.n_states[v]
+                marginals[r, target_first[t] + s] += value[i]
+        if expected.size > 0:
+            for i in range(cell_first[n]):
+                expected[cells[i]] += value[i] * weights[r]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def explain_slices(
+    plan: TreePlan,
+    codes: Array,
+    missing: int,
+    rows: Array,
+    n_agreeing: int,
+    uniform: Array,
+    top: bool,
+    log_z: Array,
+    out: Array,
+) -> None:
+    """What `explain` does, for the rows listed; `out` is left alone where a row is impossible."""
+    n = plan.parent.size
+    cells = np.empty(n_agreeing, np.uint64)
+    value = np.empty(n_agreeing)
+    entries = np.empty(n_agreeing, np.uint64)
+    cell_first, entry_first = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    message = np.empty(plan.sep_first[-1])
+    sums = np.empty(n)
+    chosen = np.empty(n, np.uint64)
+    for r in rows:
+        _slice(plan, codes, missing, r, cells, cell_first, entries, entry_first)
+        for i in range(cell_first[n]):
+            value[i] = plan.potential[cells[i]]
+        log_z[r] = _collect(
+            plan, cells, cell_first, entries, entry_first, value, message, sums, top
+        )
+        if log_z[r] == -np.inf:
+            continue
+        for c in range(n):
+            chosen[c] = _choose(
+                plan, c, chosen, cells, cell_first, value, uniform[0 if top else r, c], top
+            )
+        for v in range(out.shape[0]):
+            c = plan.home[v]
+            out[v, r] = np.int64(chosen[c] - plan.first[c]) // plan.stride[v] % plan.n_states[v]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _choose(
+    plan: TreePlan, c: int, chosen: Array, cells: Array, cell_first: Array, value: Array,
+    uniform: float, top: bool,
+) -> int:  # fmt: skip
+    """A cell of clique c that agrees with the one chosen above it: the best, or one drawn."""
+    p = plan.parent[c]
+    entry = np.uint64(0)
+    if p >= 0:
+        entry += plan.down[plan.down_first[c] + chosen[p] - plan.first[p]]
+    total = 0.0
+    for i in range(cell_first[c], cell_first[c + 1]):
+        if plan.up[cells[i]] == entry:
+            total = max(total, value[i]) if top else total + value[i]
+    left = uniform * total
+    best = cells[cell_first[c]]
+    for i in range(cell_first[c], cell_first[c + 1]):
+        if plan.up[cells[i]] != entry or value[i] <= 0.0:
+            continue
+        best = cells[i]
+        if top and value[i] == total:
+            break
+        left -= value[i]
+        if not top and left < 0.0:
+            break
+    return best
