@@ -195,7 +195,7 @@ def test_scores_of_additions_from_counts_by_hand(cards, dtype, n_rows, weighted)
         for n_maps in {-1, by_maps}:
             out = np.zeros(2)
             scoring.score_additions(
-                rows, child, 3, 3.0, base, n_maps, maps, index, sizes, candidates, term, 0, 2, out
+                rows, child, 3, base, n_maps, maps, index, sizes, candidates, term, 0, 2, out
             )
             for value, added in zip(out, candidates, strict=True):
                 counts = counts_by_hand(rows, [*parents, added, child])

@@ -23,6 +23,7 @@ from unveil.score import (
     FamilyScores,
     weight_gradient,
 )
+from unveil.search import learn
 from unveil.statistics import MemoryStatistics
 from unveil.table import Table, Variable
 
@@ -151,21 +152,40 @@ def test_compiled_is_by_the_book(both, name):
     np.testing.assert_allclose(scores.toggles(0, ()), book.toggles(0, ()), rtol=1e-9, atol=1e-8)
 
 
-@pytest.mark.parametrize("cells", [1, 6, 20])
+@pytest.mark.parametrize(("cells", "keys"), [(1, 1 << 62), (6, 5), (20, 1)])
 @pytest.mark.parametrize("weights", ["ones", "fractional"])
 @pytest.mark.parametrize("name", sorted(SCORES))
-def test_huge_tables_are_scored_by_the_rows_that_occur(monkeypatch, name, weights, cells):
+def test_huge_tables_are_scored_by_the_rows_that_occur(monkeypatch, name, weights, cells, keys):
     table = random_table(7, (3, 2, 4, 2), 60, weights)
     plain = scores_for(table, name)
     expected = {f: plain.family(*f) for f in all_families(4)}
     toggles = {f: plain.toggles(*f) for f in all_families(4)}
     monkeypatch.setattr(families_module, "DENSE_CELLS", cells)
+    monkeypatch.setattr(families_module, "MOST_KEYS", keys)
     huge = scores_for(table, name)
     for child, parents in all_families(4):
         assert huge.family(child, parents) == close(expected[child, parents])
         np.testing.assert_allclose(
             huge.toggles(child, parents), toggles[child, parents], rtol=1e-9, atol=1e-8
         )
+
+
+def test_columns_of_many_states():
+    """A hundred million cells; laid out in full they would take a gigabyte.
+
+    Parents that never repeat leave each row a table of its own, and its state counts 1 / 40. BDeu
+    finds that better than no parents; a search may not go there.
+    """
+    table = random_table(3, (40, 40, 40, 40, 40), 200)
+    scores = scores_for(table, "bdeu")
+    assert scores.family(0, [1, 2, 3, 4]) == pytest.approx(-200 * np.log(40), rel=1e-6)
+    assert scores.family(0, [1, 2, 3, 4]) > scores.family(0, [])
+    assert np.isfinite(scores.toggles(0, [1, 2])[[1, 2]]).all()
+    assert (scores.toggles(0, [1, 2])[[0, 3, 4]] == -np.inf).all()
+    assert scores.toggles(0, [1])[2] == close(scores.family(0, [1, 2]) - scores.family(0, [1]))
+    found = learn(table, BDeu(1.0))
+    cells = [40 ** (1 + len(found.dag.parents(n))) for n in found.dag.nodes]
+    assert max(cells) <= families_module.LARGEST_FAMILY
 
 
 @pytest.mark.parametrize("bitmaps", [0, 3, 320])

@@ -236,7 +236,6 @@ def score_additions(
     rows: Rows,
     child: int,
     n_u: int,
-    n_configurations: float,
     base: Array,
     n_maps: int,
     maps: Array,
@@ -250,9 +249,8 @@ def score_additions(
 ) -> None:
     """Score a family with each of candidates `start` to `stop` added to its parents.
 
-    Positions run over (u, x): `n_u` rows of parents (perhaps only those that occur; the full table
-    has `n_configurations`), then the child. They are given as bitmaps if `n_maps` >= 0, else as
-    `base`, one position per row.
+    Positions run over (u, x): `n_u` configurations of the parents, then the child. They are given
+    as bitmaps if `n_maps` >= 0, else as `base`, one position per row.
     """
     states = rows.cards[child]
     counts = np.zeros(4096, np.float64)
@@ -267,7 +265,7 @@ def score_additions(
             _tally_bitmaps(rows, n_maps, maps, index, sizes, added, counts)
         else:
             _tally(rows.codes, rows.weights, base, added, card, counts[: 4 * cells])
-        out[c] = data_term(counts, n_u, states, card, n_configurations * states * card, term)
+        out[c] = data_term(counts, n_u, states, card, float(cells), term)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -21,11 +21,11 @@ from unveil.graph.dag import DAG
 from unveil.kernels.scoring import (
     DataTerm,
     base_positions,
-    data_term,
     family_bitmaps,
     score_additions,
     score_families,
 )
+from unveil.kernels.sparse_scoring import score_sparse
 from unveil.score.base import Sample, Score
 from unveil.score.structure import StructurePrior
 from unveil.statistics import MemoryStatistics, Statistics
@@ -33,11 +33,16 @@ from unveil.table.core import Table
 
 __all__ = ["Family", "FamilyScores"]
 
+Indices = npt.NDArray[np.int64]
 Family = tuple[int, tuple[int, ...]]
 """A child and its parents, as positions; parents in ascending order."""
 
-DENSE_CELLS = 1 << 20
-"""Tables up to this size are laid out in full; of larger ones only the rows that occur."""
+DENSE_CELLS, DENSE_ANYHOW, DENSE_PER_ROW = 1 << 20, 1 << 14, 4
+"""Tables are laid out in full up to so many cells, unless they are large beside the rows: more than
+some number anyhow and so many per row. Of larger ones only what occurs is visited."""
+MOST_KEYS = 1 << 62
+LARGEST_FAMILY = 1 << 20
+"""No search adds a parent that would give a family a larger table than this."""
 BITMAP_BYTES = 1 << 21
 MOST_BITMAPS = 320
 """Counting by bitmaps pays while they stay in the cache and there are at most so many."""
@@ -100,7 +105,9 @@ class FamilyScores:
     def toggles(self, child: int, parents: Iterable[int]) -> npt.NDArray[np.float64]:
         """What the family gains when each variable is added to, or dropped from, its parents.
 
-        Shape (n_variables,); the entry of the child itself is `-inf`.
+        Shape (n_variables,); the entry of the child itself is `-inf`, and so are those of parents
+        with which the family's table would have more than `LARGEST_FAMILY` cells. (With few rows
+        and many states, BDeu goes on adding parents: configurations that occur once cost nothing.)
         """
         key = (child, tuple(sorted(parents)))
         row = self._rows.get(key)
@@ -142,6 +149,8 @@ class FamilyScores:
         if parents:
             row[list(parents)] = known[1:] - known[0]
         row[others] = self._additions(child, parents, others) - known[0]
+        cells = math.prod([self._sizes[v] for v in (child, *parents)])
+        row[others[cells * self._cards[others] > LARGEST_FAMILY]] = -np.inf
         return row
 
     def _additions(
@@ -155,23 +164,32 @@ class FamilyScores:
         statistics = self.statistics
         assert isinstance(statistics, MemoryStatistics)
         rows = statistics.rows
-        family = np.array([*parents, child], dtype=np.int64)
-        maps, index, sizes = self._bitmap_room(rows.bits)
+        n_rows = rows.codes.shape[1]
         n_configurations = math.prod([self._sizes[p] for p in parents])
-        dense = n_configurations * self._sizes[child] * max(self._sizes) <= DENSE_CELLS
-        n_maps = family_bitmaps(rows, family, maps, index, sizes) if dense and len(maps) else -1
-        base, n_u = np.zeros(0, np.int64), n_configurations
-        if n_maps < 0:
-            base, n_u = _positions(rows, parents, child, dense)
         out = np.empty(candidates.size)
+        if n_configurations * self._sizes[child] * max(self._sizes) <= _dense_cells(n_rows):
+            family = np.array([*parents, child], dtype=np.int64)
+            maps, index, sizes = self._bitmap_room(rows.bits)
+            n_maps = family_bitmaps(rows, family, maps, index, sizes) if len(maps) else -1
+            base = np.empty(0 if n_maps >= 0 else n_rows, np.int64)
+            if n_maps < 0:
+                base_positions(rows.codes, rows.cards, family, base)
 
-        def work(start: int, stop: int) -> None:
-            score_additions(
-                rows, child, n_u, float(n_configurations), base, n_maps, maps, index, sizes,
-                candidates, term, start, stop, out,
-            )  # fmt: skip
+            def work(start: int, stop: int) -> None:
+                score_additions(
+                    rows, child, n_configurations, base, n_maps, maps, index, sizes, candidates,
+                    term, start, stop, out,
+                )  # fmt: skip
+        else:
+            groups = _grouped(rows, parents)
 
-        self._spread(work, candidates.size, rows.codes.shape[1])
+            def work(start: int, stop: int) -> None:
+                score_sparse(
+                    rows, *groups, child, float(n_configurations), candidates, term, start, stop,
+                    out,
+                )  # fmt: skip
+
+        self._spread(work, candidates.size, n_rows)
         shape = n_configurations * self._cards[candidates], self._cards[child], len(parents) + 1.0
         out -= self.score.penalty(*shape, self.sample)
         if self.structure_prior is not None:
@@ -204,9 +222,8 @@ class FamilyScores:
         sizes = self._sizes
         n_u = [math.prod([sizes[p] for p in parents]) for _, parents in families]
         states = [sizes[child] for child, _ in families]
-        dense = [
-            i for i, (q, r) in enumerate(zip(n_u, states, strict=True)) if q * r <= DENSE_CELLS
-        ]
+        most_cells = _dense_cells(rows.codes.shape[1])
+        dense = [i for i, (q, r) in enumerate(zip(n_u, states, strict=True)) if q * r <= most_cells]
         chosen, scores = members, out
         if len(dense) < len(families):
             chosen, scores = members[dense], np.empty(len(dense))
@@ -218,9 +235,13 @@ class FamilyScores:
         self._spread(work, len(dense), rows.codes.shape[1])
         if scores is not out:
             out[dense] = scores
+            nobody = np.array([-1])
             for i in set(range(len(families))).difference(dense):
-                cells = float(n_u[i] * states[i])
-                out[i] = _sparse_data_term(rows, *families[i], cells, term)
+                child, parents = families[i]
+                groups = _grouped(rows, parents)
+                score_sparse(
+                    rows, *groups, child, float(n_u[i]), nobody, term, 0, 1, out[i : i + 1]
+                )
         n_parents = np.array([float(len(parents)) for _, parents in families])
         shape = np.array(n_u, np.float64), np.array(states, np.float64), n_parents
         out -= self.score.penalty(*shape, self.sample)
@@ -265,34 +286,22 @@ class FamilyScores:
             task.result()
 
 
-def _positions(
-    rows: Any, parents: tuple[int, ...], child: int, dense: bool
-) -> tuple[npt.NDArray[np.int64], int]:
-    """Every row's position over (parents, child) and the number of parent rows it ranges over.
+def _dense_cells(n_rows: int) -> int:
+    """The size of the largest table to lay out in full."""
+    return min(DENSE_CELLS, max(DENSE_ANYHOW, DENSE_PER_ROW * n_rows))
 
-    When the full table is too large, parent configurations are renumbered to those that occur.
-    """
-    states = int(rows.cards[child])
-    n_rows = rows.codes.shape[1]
-    if dense:
-        base = np.empty(n_rows, np.int64)
-        base_positions(rows.codes, rows.cards, np.array([*parents, child], np.int64), base)
-        return base, math.prod(int(rows.cards[p]) for p in parents)
-    base, n_u = np.zeros(n_rows, np.int64), 1
+
+def _grouped(rows: Any, parents: tuple[int, ...]) -> tuple[Indices, Indices]:
+    """The rows sorted by the parents' configuration, and where each one that occurs begins."""
+    key = np.zeros(rows.codes.shape[1], np.int64)
+    n_keys = 1
     for parent in parents:
-        base = base * int(rows.cards[parent]) + rows.codes[parent]
-        n_u *= int(rows.cards[parent])
-        if n_u > DENSE_CELLS:
-            occurring, base = np.unique(base, return_inverse=True)
-            n_u = len(occurring)
-    return base * states + rows.codes[child], n_u
-
-
-def _sparse_data_term(
-    rows: Any, child: int, parents: tuple[int, ...], cells: float, term: DataTerm
-) -> float:
-    base, n_u = _positions(rows, parents, child, dense=False)
-    states = int(rows.cards[child])
-    weights = rows.weights if rows.weights.size else None
-    counts = np.bincount(base, weights, n_u * states).astype(np.float64)
-    return float(data_term(counts, n_u, states, 1, cells, term))
+        n_states = int(rows.cards[parent])
+        if n_keys * n_states > MOST_KEYS:
+            occurring, key = np.unique(key, return_inverse=True)
+            n_keys = len(occurring)
+        key = key * n_states + rows.codes[parent]
+        n_keys *= n_states
+    order = np.argsort(key, kind="stable")
+    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+    return order, np.append(starts, len(order))
