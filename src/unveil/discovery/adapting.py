@@ -23,10 +23,11 @@ from unveil.discovery.observed import learn_complete
 from unveil.em.align import permute_states
 from unveil.em.completion import complete_rows
 from unveil.em.parametric import fit_em
+from unveil.em.short import short_em
 from unveil.em.structural import structural_em
 from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import Agglomeration, agglomerate_states
-from unveil.hidden.cardinality import choose_cardinality, completed_fit, short_em
+from unveil.hidden.cardinality import choose_cardinality, completed_fit
 from unveil.model.network import Network
 from unveil.score.bdeu import BDeu
 from unveil.search.constraints import Constraints

@@ -9,11 +9,11 @@ import numpy as np
 
 from unveil.em.completion import complete_rows
 from unveil.em.scores import hidden_scores
+from unveil.em.short import short_em
 from unveil.errors import SizeError
 from unveil.evaluate.log_loss import fold_tables, n_cases
 from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import Agglomeration
-from unveil.hidden.cardinality import short_em
 from unveil.infer.explain import most_probable
 from unveil.model.fit import fit
 from unveil.model.network import Network

@@ -9,12 +9,12 @@ import numpy as np
 from unveil.discovery.evaluation import FORGETTING
 from unveil.discovery.procedure import Discovery, Round
 from unveil.em.scores import hidden_scores
+from unveil.em.short import short_em
 from unveil.em.structural import structural_em
 from unveil.evaluate.arcs import odds_in_words
 from unveil.evaluate.bootstrap import resampled
 from unveil.evaluate.log_loss import LogLoss, fold_tables, log_loss, paired_gain
 from unveil.hidden.candidate import fresh_name, naive_graph
-from unveil.hidden.cardinality import short_em
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
 from unveil.progress import Ticker

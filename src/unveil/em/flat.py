@@ -71,9 +71,13 @@ class FlatTables:
             for a, b, shape in zip(self.first, self.first[1:], self.shapes, strict=False)
         ]
 
+    def row_sums(self, vector: Vector) -> Vector:
+        """The sum over the child's states for every configuration of every family's parents."""
+        return np.asarray(np.add.reduceat(vector, self._row_first), np.float64)
+
     def normalised(self, counts: Vector) -> Vector:
         """Every row divided by its sum; rows without any count become uniform."""
-        sums = np.add.reduceat(counts, self._row_first)
+        sums = self.row_sums(counts)
         seen = sums > 0
         # Not times 1 / sum: that is infinite for the vanishing counts of a state EM drives out.
         shares = counts / np.repeat(np.where(seen, sums, 1.0), self._row_length)

@@ -81,19 +81,17 @@ def _log_marginal(
     flat: FlatTables, counts: npt.NDArray[np.float64], alpha: npt.NDArray[np.float64]
 ) -> float:
     """The log marginal likelihood of counts under Dirichlet priors, all families (Eq. 2.15)."""
-    total = 0.0
-    for n, a in zip(flat.split(counts), flat.split(alpha), strict=True):
-        # Cells that a prior network deems impossible have no pseudo-counts (as in `BDe`).
-        cells, rows = a > 0, a.sum(axis=-1) > 0
-        total += _log_rising(n[cells], a[cells])
-        total -= _log_rising(np.where(cells, n, 0.0).sum(axis=-1)[rows], a.sum(axis=-1)[rows])
-    return total
+    # Cells that a prior network deems impossible have no pseudo-counts (as in `BDe`).
+    counts = np.where(alpha > 0, counts, 0.0)
+    return _log_rising(counts, alpha) - _log_rising(flat.row_sums(counts), flat.row_sums(alpha))
 
 
 def _log_rising(n: npt.NDArray[np.float64], alpha: npt.NDArray[np.float64]) -> float:
     """The sum of log Gamma(alpha + n) - log Gamma(alpha)."""
     from scipy.special import gammaln
 
+    some = n > 0
+    n, alpha = n[some], alpha[some]
     return float((gammaln(alpha + n) - gammaln(alpha)).sum())
 
 

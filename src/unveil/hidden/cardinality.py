@@ -8,11 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unveil.em.expectation import Expectation
-from unveil.em.flat import FlatTables
-from unveil.em.loop import run_em
-from unveil.em.parametric import em_step
 from unveil.em.scores import hidden_scores
+from unveil.em.short import short_em
 from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import Agglomeration, agglomerate_states
 from unveil.model.fit import fit
@@ -21,7 +18,7 @@ from unveil.model.prior import EquivalentSampleSize
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["Cardinality", "choose_cardinality", "completed_fit", "local_graph", "short_em"]
+__all__ = ["Cardinality", "choose_cardinality", "completed_fit", "local_graph"]
 
 
 @dataclass(frozen=True)
@@ -117,19 +114,3 @@ def completed_fit(
     variable = Variable(name, range(n_states), hidden=True)
     observed: Sequence[str] = [n for n in dag.nodes if n != name]
     return fit(dag, table.select(observed).with_column(variable, codes), prior)
-
-
-def short_em(
-    network: Network,
-    table: Table,
-    prior: EquivalentSampleSize,
-    iterations: int,
-    tolerance: float = 1e-7,
-) -> Network:
-    """The network after at most `iterations` of EM on the rows."""
-    flat = FlatTables(network)
-    observed = table.select(
-        [n for n in network.names if n in table and not network.variable(n).hidden]
-    )
-    step = em_step(Expectation(flat, observed), flat, prior)
-    return flat.unpack(run_em(step, flat.pack(network), iterations, tolerance).parameters)
