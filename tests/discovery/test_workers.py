@@ -51,6 +51,23 @@ def test_a_listener_hears_every_step_and_may_stop(bench, n_jobs):
     assert heard == [("try", 1), ("try", 2), ("try", 3)]
 
 
+@pytest.mark.parametrize(("share", "n_done"), [(0.25, 3), (1.0, 10)])
+def test_work_takes_no_more_than_its_share_of_the_time(bench, monkeypatch, share, n_done):
+    """Ten items of a second each; ten seconds are left, and some of them not for this work."""
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    limited = replace(bench, ticker=Ticker(None, 10.5))
+
+    def a_second(bench, item):
+        clock[0] += 1.0
+        return []
+
+    team = Workers(1)
+    assert len(team.in_turn(a_second, limited, range(10), "try", share)) == n_done
+    assert team.cut_short == (n_done < 10)
+    assert limited.ticker.reason is None
+
+
 def test_short_work_starts_no_processes(bench, monkeypatch):
     monkeypatch.setattr(workers, "_deaf_to_interrupts", None)
     assert len(Workers(2).in_turn(start_at_random, bench, range(3), "try")) == 3

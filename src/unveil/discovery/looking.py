@@ -54,7 +54,8 @@ def look_for_hidden(
     """All candidates of one round, the best first.
 
     Every candidate gets a first look; the best of each place are adapted; the best of those are
-    polished.
+    polished. With a time limit each of these takes only a share of what is left, so that something
+    comes of the most promising.
     """
     name = fresh_name([*network.names, *table.names])
     completed = complete_hidden(network, table, seed)
@@ -64,22 +65,24 @@ def look_for_hidden(
     )  # fmt: skip
     cliques = _signatures(network, completed, settings, seed)[: settings.max_candidates]
 
-    def each(work: Work, items: Sequence[object], phase: str) -> list[Candidate]:
-        found = workers.in_turn(work, bench, items, f"round {number}: {phase}")
+    def each(
+        work: Work, items: Sequence[object], phase: str, share: float = 1.0
+    ) -> list[Candidate]:
+        found = workers.in_turn(work, bench, items, f"round {number}: {phase}", share)
         return [c for of_item in found for c in of_item]
 
     look = partial(_look_at, name=name, adapt=settings.adapt)
-    looked = each(look, [clique.nodes for clique in cliques], "first look")
+    looked = each(look, [clique.nodes for clique in cliques], "first look", 0.4)
     chosen = _worth_adapting(looked, settings.max_adapted)
-    adapted = each(partial(_adapt, adapt=settings.adapt), chosen, "adapting")
+    adapted = each(partial(_adapt, adapt=settings.adapt), chosen, "adapting", 0.4)
     rest = [c for c in looked if all(c is not p for p in chosen[: len(adapted)])]
     if not network.hidden and settings.adapt == "full":
         starts = range(n_random_starts(table, settings.restarts))
-        adapted += each(partial(_start_at_random, name=name), starts, "random starts")
+        adapted += each(partial(_start_at_random, name=name), starts, "random starts", 0.2)
     if settings.adapt == "full":
         best = _foremost(adapted, settings.max_polished)
         rest += [c for c in adapted if all(c is not p for p in best)]
-        adapted = _polished(best, lambda pool: each(_polish, pool, "polishing"))
+        adapted = _polished(best, lambda pool: each(_polish, pool, "polishing", 0.6))
     adapted.sort(key=lambda c: -c.gain)
     check = partial(_check_predictions, adapt=settings.adapt)
     checked = each(check, adapted, "checking")

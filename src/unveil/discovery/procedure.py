@@ -125,6 +125,8 @@ def discover_networks(
         if kept is None or kept.network is None:
             break
         network, score = kept.network, score + kept.gain
+    if workers.cut_short:
+        stopped = "time limit"
     if ticker.reason is not None:
         stopped = ticker.reason
     return Discovery(

@@ -37,14 +37,19 @@ class Workers:
     def __init__(self, n_jobs: int | None = None, worth_starting: float = WORTH_STARTING) -> None:
         self.n_jobs = n_jobs or cpu_count() or 1
         self._worthwhile = worth_starting
+        self.cut_short = False
+        """Whether some work had used up its share of the time before all of it was done."""
 
     def in_turn(
-        self, work: Work, bench: Bench, items: Sequence[Any], phase: str
+        self, work: Work, bench: Bench, items: Sequence[Any], phase: str, share: float = 1.0
     ) -> list[list[Candidate]]:
         """What the work gives for every item, in their order, told as steps of `phase`.
 
-        When the listener asks to stop or the time is up, the items not yet done are left out.
+        When the listener asks to stop or the work has taken its share of the time that was left,
+        the items not yet done are left out.
         """
+        left = bench.ticker.time_left()
+        until = float("inf") if left is None else bench.ticker.elapsed + share * left
         done: list[list[Candidate]] = []
         best = 0.0
         with closing(self._results(work, bench, items)) as results:
@@ -53,6 +58,9 @@ class Workers:
                 best = max([best, *(c.gain for c in found if c.network is not None)])
                 words = f"{len(done)} of {len(items)} candidates, best gain {best:+.1f}"
                 if not bench.ticker.offer(phase, len(done), bench.score + best, detail=words):
+                    break
+                if bench.ticker.elapsed >= until and len(done) < len(items):
+                    self.cut_short = True
                     break
         return done
 
