@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from unveil import DAG, EquivalentSampleSize, Table, Variable, fit
-from unveil.discovery import evaluation, meaning
 from unveil.discovery.adapting import (
     LEARNED_ANEW,
     _merged_states,
@@ -18,6 +17,7 @@ from unveil.discovery.meaning import meaning_of
 from unveil.em import cheeseman_stutz
 from unveil.errors import SizeError
 from unveil.hidden import with_hidden_parent
+from unveil.infer import JunctionTree
 from unveil.progress import Ticker
 from unveil.search.learn import learn
 
@@ -86,18 +86,31 @@ def test_polishing_never_lowers_the_score_and_comes_to_rest(bench, looked):
 
 
 def test_networks_too_large_for_a_tree_are_filled_in_and_explained(bench, looked, monkeypatch):
-    """The same up to the difference between the network's and the rows' shares."""
     network = max(looked, key=lambda c: c.gain).network
-    usual = meaning_of(network, bench.table, "H1")
     before = complete_hidden(network, bench.table, 1)
 
     def too_large(*arguments, **settings):
         raise SizeError("too large")
 
-    monkeypatch.setattr(meaning, "joint_posterior", too_large)
-    monkeypatch.setattr(evaluation, "most_probable", too_large)
-    assert complete_hidden(network, bench.table, 1) == before
+    monkeypatch.setattr(JunctionTree, "__init__", too_large)
+    fresh = network.map_variables(lambda v: v)
+    assert complete_hidden(fresh, bench.table, 1) == before
+    assert max(meaning_of(fresh, bench.table, "H1").information.values()) > 0.1
+
+
+def test_meaning_is_what_the_rows_show(bench, looked):
+    """Shares and traits against counting by hand, each row counted by its posterior."""
+    network = max(looked, key=lambda c: c.gain).network
     found = meaning_of(network, bench.table, "H1")
-    assert list(found.information) == list(usual.information)
-    for name, bits in usual.information.items():
-        assert found.information[name] == pytest.approx(bits, abs=0.02)
+    shares = network.posterior(bench.table, of="H1")["H1"]
+    for s, profile in enumerate(found.profiles):
+        assert profile.share == pytest.approx(shares[:, s].mean())
+        assert profile.traits
+        for trait in profile.traits:
+            codes = bench.table.column(trait.variable)
+            has = codes == bench.table.variable(trait.variable).code_of(trait.value)
+            assert trait.overall == pytest.approx(has.mean())
+            assert trait.share == pytest.approx(shares[has, s].sum() / shares[:, s].sum())
+            assert trait.share > trait.overall
+            times = f"{trait.share / trait.overall:.1f} times as often"
+            assert times in trait.words

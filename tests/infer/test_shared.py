@@ -8,8 +8,12 @@ from unveil.em import fit_em
 from unveil.errors import SizeError
 from unveil.infer import shared as shared_module
 from unveil.infer.evidence import evidence_from
+from unveil.infer.explain import most_probable
 from unveil.infer.posterior import log_likelihoods, posterior, tree_of
-from unveil.infer.shared import shared_answer
+from unveil.infer.shared import shared_answer, shared_explanation
+from unveil.infer.tree import JunctionTree
+
+from .networks import random_network
 
 
 def question(names, n_rows=200):
@@ -87,3 +91,32 @@ def test_a_network_too_large_for_a_tree_is_answered_where_few_variables_are_unse
     ]
     np.testing.assert_allclose(logs, np.logaddexp(*both), rtol=1e-12)
     np.testing.assert_allclose(found["H"][:, 1], np.exp(both[1] - logs), rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_explanations_without_a_tree_are_the_best(monkeypatch, seed):
+    """Rows that lack the same variables, explained by the reduced model and by the tree."""
+    generator = np.random.default_rng(seed)
+    network = random_network(generator)
+    drawn = network.sample(20, seed=seed)
+    lacking = generator.permutation(network.names)[: generator.integers(1, len(network.names))]
+    rows = drawn.without(list(lacking)) if len(lacking) < len(network.names) else drawn
+    evidence = evidence_from(network, network.names, rows, {})
+    tree = JunctionTree(network).explain(evidence)
+    log_p, codes = shared_explanation(network, evidence, even_if_dear=True)
+    np.testing.assert_allclose(log_p, tree[0], atol=1e-10)
+    filled = Table(network.variables, codes)
+    np.testing.assert_allclose(network.row_log_likelihoods(filled), log_p, atol=1e-10)
+    for name in rows.names:
+        np.testing.assert_array_equal(filled.column(name), rows.column(name))
+
+    def too_large(*arguments, **settings):
+        raise SizeError("too large")
+
+    monkeypatch.setattr(JunctionTree, "__init__", too_large)
+    found = most_probable(network, rows)
+    np.testing.assert_array_equal(found.log_probability, log_p)
+    assert found.table.names == network.names
+    if len(lacking) > 1:
+        with pytest.raises(SizeError):
+            most_probable(network, rows.knock_out(0.5, seed=seed))

@@ -10,7 +10,6 @@ import numpy as np
 from unveil.em.completion import complete_rows
 from unveil.em.scores import hidden_scores
 from unveil.em.short import short_em
-from unveil.errors import SizeError
 from unveil.evaluate.log_loss import fold_tables, n_cases
 from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import Agglomeration
@@ -67,23 +66,14 @@ def complete_hidden(network: Network, table: Table, seed: int) -> Table:
     """The rows with gaps and hidden variables filled in (not always in the same order).
 
     Gaps are filled by a draw from their posterior: their most probable explanation would make
-    everything look more regular than it is. Rows that lack hidden variables only get that (in a
-    network too large for it, the most probable state of each hidden variable).
+    everything look more regular than it is. Rows that lack hidden variables only get that.
     """
     observed = table.select([n for n in network.names if n in table])
     if not observed.is_complete:
         return complete_rows(network, observed, cap=1, draws=1, seed=seed)
     if len(observed.names) == len(network.names):
         return observed.conform(network.variables)
-    try:
-        return most_probable(network, observed).table
-    except SizeError:
-        # No junction tree fits. Each hidden variable alone can be asked for, given all columns.
-        filled = observed.conform(network.variables)
-        for name in network.hidden:
-            states = network.posterior(observed, of=name)[name].argmax(axis=1)
-            filled = filled.with_column(network.variable(name), states)
-        return filled.select(network.names)
+    return most_probable(network, observed).table
 
 
 @dataclass(frozen=True)

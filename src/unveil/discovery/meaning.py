@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import SizeError
-from unveil.infer.posterior import joint_posterior, posterior
+from unveil.infer.posterior import posterior
 from unveil.model.network import Network
 from unveil.table.core import Table
 from unveil.table.variable import Label, label_text
@@ -18,7 +17,7 @@ __all__ = ["Meaning", "StateProfile", "Trait", "meaning_of"]
 
 @dataclass(frozen=True)
 class Trait:
-    """A value that is commoner or rarer in a state than overall."""
+    """A value that is commoner in a state than overall."""
 
     variable: str
     value: Label
@@ -30,11 +29,7 @@ class Trait:
         """The trait as a phrase, such as 'IQ = high 2.1 times as often (38% against 18%)'."""
         what = f"{self.variable} = {label_text(self.value)}"
         shares = f"({self.share:.0%} against {self.overall:.0%} overall)"
-        if self.share <= 0.005:
-            return f"{what} hardly ever {shares}"
-        if self.share >= self.overall:
-            return f"{what} {self.share / self.overall:.1f} times as often {shares}"
-        return f"{what} {self.overall / self.share:.1f} times as rare {shares}"
+        return f"{what} {self.share / self.overall:.1f} times as often {shares}"
 
 
 @dataclass(frozen=True)
@@ -68,15 +63,17 @@ class Meaning:
 
 
 def meaning_of(network: Network, table: Table, name: str, n_traits: int = 4) -> Meaning:
-    """What the hidden variable `name` means, from the network and the rows it was learned from."""
+    """What the hidden variable `name` means in the rows it was learned from.
+
+    A row counts for every state as much as the state's posterior there.
+    """
     variable = network.variable(name)
     observed = [n for n in network.names if n in table]
-    given = table.select(observed)
+    given = table.select(observed).conform([network.variable(n) for n in observed])
     shares = posterior(network, given, of=name)[name]
     information, joints = {}, {}
     for other in observed:
-        joint = _joint(network, given, shares, name, other)
-        joints[other] = joint
+        joint = joints[other] = _joint(network, given, shares, other)
         independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
         seen = joint > 0
         information[other] = max(
@@ -99,18 +96,15 @@ def meaning_of(network: Network, table: Table, name: str, n_traits: int = 4) -> 
 
 
 def _joint(
-    network: Network, rows: Table, shares: npt.NDArray[np.float64], name: str, other: str
+    network: Network, rows: Table, shares: npt.NDArray[np.float64], other: str
 ) -> npt.NDArray[np.float64]:
-    """P(name, other) under the network; where that is too large to ask, as the rows show it."""
-    try:
-        return np.asarray(joint_posterior(network, [name, other])[0])
-    except SizeError:
-        seen = ~rows.missing(other)
-        codes = rows.column(other)[seen]
-        weighted = shares[seen] * rows.row_weights[seen, None]
-        k = network.variable(other).n_states
-        joint = np.stack([np.bincount(codes, w, k) for w in weighted.T])
-        return np.asarray(joint / joint.sum())
+    """The share of rows (of those that show `other`) in every state with every value of `other`."""
+    seen = ~rows.missing(other)
+    codes = rows.column(other)[seen]
+    weighted = shares[seen] * rows.row_weights[seen, None]
+    k = network.variable(other).n_states
+    joint = np.stack([np.bincount(codes, w, k) for w in weighted.T])
+    return np.asarray(joint / max(joint.sum(), 1e-300))
 
 
 def _traits(
@@ -120,7 +114,7 @@ def _traits(
     state: int,
     most: int,
 ) -> tuple[Trait, ...]:
-    """The values whose share in the state differs most from overall, one per variable."""
+    """The values whose share in the state exceeds that overall most, one per variable."""
     found = []
     for name in names:
         joint = joints[name]

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from unveil.errors import SizeError
 from unveil.infer.evidence import Findings, Likelihoods, evidence_from
 from unveil.infer.posterior import as_table, joint_posterior, refuse_impossible, tree_of
+from unveil.infer.shared import shared_explanation
 from unveil.model.network import Network
 from unveil.table.core import Table
 from unveil.table.variable import Label
@@ -46,11 +48,18 @@ def most_probable(
     ('yes', 0.0259)
     """
     table = as_table(network, given)
-    tree = tree_of(network, network.names, max_bytes)
-    evidence = evidence_from(tree.network, tree.names, table, dict(likelihood or {}))
-    log_p, codes = tree.explain(evidence)
+    evidence = evidence_from(network, network.names, table, dict(likelihood or {}))
+    found = shared_explanation(network, evidence)
+    if found is None:
+        try:
+            found = tree_of(network, network.names, max_bytes).explain(evidence)
+        except SizeError:
+            found = shared_explanation(network, evidence, even_if_dear=True)
+            if found is None:
+                raise
+    log_p, codes = found
     refuse_impossible(log_p)
-    return Explanation(Table(tree.network.variables, codes, table.weights), log_p)
+    return Explanation(Table(network.variables, codes, table.weights), log_p)
 
 
 def draw_missing(

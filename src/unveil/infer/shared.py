@@ -6,6 +6,7 @@ say), the reduced model is less work; `shared_answer` is tried first and steps a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,7 +16,14 @@ from unveil.infer.reduced import ReducedModel
 from unveil.infer.tree import Evidence, JunctionTree
 from unveil.model.network import Network
 
-__all__ = ["FEWEST_ROWS", "TREE_CELL_COST", "early_answer", "least_cells", "shared_answer"]
+__all__ = [
+    "FEWEST_ROWS",
+    "TREE_CELL_COST",
+    "early_answer",
+    "least_cells",
+    "shared_answer",
+    "shared_explanation",
+]
 
 Matrix = npt.NDArray[np.float64]
 
@@ -50,31 +58,63 @@ def shared_answer(
     return _answer(tree.network, evidence, targets, tree.cost(lacks.tolist()))
 
 
+def shared_explanation(
+    network: Network, evidence: Evidence, even_if_dear: bool = False
+) -> tuple[Matrix, npt.NDArray[np.int64]] | None:
+    """What `JunctionTree.explain` gives as the most probable explanation, by the reduced model.
+
+    `None` where a tree may cost less, unless `even_if_dear`, or where it cannot be had.
+    """
+    limit = math.inf if even_if_dear else TREE_CELL_COST * least_cells(network)
+    found = _configurations(network, evidence, limit, fewest=1)
+    if found is None:
+        return None
+    model, log_z, posterior = found
+    best = posterior.argmax(axis=1)
+    with np.errstate(divide="ignore"):
+        log_p = log_z + np.log(posterior[np.arange(len(best)), best])
+    codes = evidence.codes.astype(np.int64)
+    for name, states in zip(model.unseen, np.unravel_index(best, model.shape), strict=True):
+        codes[network.names.index(name)] = states
+    return log_p, codes
+
+
 def _answer(
     network: Network, evidence: Evidence, targets: Sequence[int], n_visits: int
 ) -> tuple[Matrix, list[Matrix]] | None:
-    names = network.names
+    found = _configurations(network, evidence, TREE_CELL_COST * n_visits, FEWEST_ROWS)
+    if found is None:
+        return None
+    model, log_z, posterior = found
+    joint = posterior.reshape(evidence.n_rows, *model.shape)
+    return log_z, [_marginal(network, evidence, joint, model.unseen, t) for t in targets]
+
+
+def _configurations(
+    network: Network, evidence: Evidence, limit: float, fewest: int
+) -> tuple[ReducedModel, Matrix, Matrix] | None:
+    """The reduced model, log P(evidence), and the posterior of every unseen configuration.
+
+    `None` if rows differ in what they lack, or are too few, or it costs more per row than `limit`.
+    """
     n_rows = evidence.n_rows
-    if n_rows < FEWEST_ROWS or (evidence.soft_first >= 0).any():
+    if n_rows < fewest or (evidence.soft_first >= 0).any():
         return None
     missing = evidence.codes == evidence.missing
     lacks = missing[:, 0]
     if not lacks.any() or (missing != lacks[:, None]).any():
         return None
-    unseen = [name for name, lack in zip(names, lacks, strict=True) if lack]
-    model = ReducedModel(network, unseen)
-    too_dear = model.cost > TREE_CELL_COST * n_visits or not model.fits
-    if too_dear or n_rows * model.n_configurations > MOST_POSTERIORS:
+    model = ReducedModel(network, [n for n, lack in zip(network.names, lacks, strict=True) if lack])
+    too_many = n_rows * model.n_configurations > MOST_POSTERIORS
+    if model.cost > limit or too_many or not model.fits:
         return None
     tables = np.concatenate([cpd.values.ravel() for cpd in network.cpds.values()])  # type: ignore[attr-defined]
     log_z, posterior = model.posterior(tables, evidence.codes)
     for v, cpd in enumerate(network.cpds.values()):
         if v not in model.relevant:
-            parents = [evidence.codes[names.index(p.name)] for p in cpd.parents]
+            parents = [evidence.codes[network.names.index(p.name)] for p in cpd.parents]
             cpd.add_log_probability(log_z, parents, evidence.codes[v])
-    joint = posterior.reshape(n_rows, *model.shape)
-    marginals = [_marginal(network, evidence, joint, unseen, t) for t in targets]
-    return log_z, marginals
+    return model, log_z, posterior
 
 
 def _marginal(
