@@ -5,7 +5,6 @@ import pytest
 
 from unveil import DAG, EquivalentSampleSize, Table, Variable, fit
 from unveil.discovery.adapting import (
-    LEARNED_ANEW,
     _merged_states,
     _split_states,
     adapt_candidate,
@@ -53,7 +52,7 @@ def test_gains_are_differences_of_scores(bench, looked):
 
 
 def test_learned_anew_the_arc_among_the_children_is_there_and_three_states_win(bench, looked):
-    anew = max((c for c in looked if c.verdict == LEARNED_ANEW), key=lambda c: c.gain)
+    anew = max((c for c in looked if c.anew), key=lambda c: c.gain)
     adapted = adapt_candidate(bench, anew, "full")
     assert adapted.n_states == 3
     assert adapted.network.dag.adjacent("a", "b")
@@ -68,7 +67,7 @@ def test_the_graph_as_constructed_has_no_arcs_among_the_children(bench):
 
 
 def test_merging_and_splitting_states_lead_to_each_other(bench, looked):
-    by_size = {c.n_states: c for c in looked if c.verdict == LEARNED_ANEW}
+    by_size = {c.n_states: c for c in looked if c.anew}
     assert [c.n_states for c in _merged_states(bench, by_size[4])] == [3, 2]
     (split,) = _split_states(bench, by_size[2])
     assert split.n_states == 3

@@ -35,8 +35,6 @@ from unveil.table.core import Table
 from unveil.table.variable import Variable
 
 __all__ = [
-    "AS_CONSTRUCTED",
-    "LEARNED_ANEW",
     "Adapt",
     "adapt_candidate",
     "first_look",
@@ -47,9 +45,6 @@ __all__ = [
 ]
 
 Adapt = Literal["em", "blanket", "full"]
-
-AS_CONSTRUCTED = "fitted by EM"
-LEARNED_ANEW = "fitted by EM, all arcs learned anew"
 
 NEGLIGIBLE = 1e-3
 """Completions of a row that are less probable do not count while arcs are searched for."""
@@ -96,7 +91,8 @@ def _from_states(
     return [
         replace(
             candidate, children=network.dag.children(name), n_states=k,
-            gain=bench.gain_at_a_glance(network), network=network, verdict=LEARNED_ANEW,
+            gain=bench.gain_at_a_glance(network), network=network, anew=True,
+            verdict="fitted by EM, all arcs learned anew",
         )
     ]  # fmt: skip
 
@@ -124,7 +120,7 @@ def _as_constructed(
     looked = []
     for k in sorted(wanted):
         fitted = _with_states(bench, dag, name, tree, k)
-        gain, words = bench.gain_at_a_glance(fitted), AS_CONSTRUCTED
+        gain, words = bench.gain_at_a_glance(fitted), "fitted by EM"
         looked.append(
             Candidate(name, tuple(children), k, gain, fitted, tree, found.refined, words, where)
         )
@@ -138,7 +134,7 @@ def adapt_candidate(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candida
     structure adapted again, while that helps. (One learned anew gets other numbers of states when
     it is polished.)
     """
-    if candidate.verdict == LEARNED_ANEW:
+    if candidate.anew:
         return _adapted(bench, candidate, "full")
     adapt = "em" if adapt == "em" else "blanket"
     best = _adapted(bench, candidate, adapt)

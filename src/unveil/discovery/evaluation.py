@@ -46,8 +46,9 @@ class Candidate:
     `gain` is the Cheeseman-Stutz score less that of the network without it, in nats (of a candidate
     that was given up before it met the gaps of a table, on rows with the gaps filled in). `verdict`
     says in words what became of it. `agglomeration` holds the merge tree it came from, `place` the
-    set of nodes it was first put behind. `predicted` is the cross-validated gain in log-likelihood
-    of the same rows (nats), for candidates that could be kept.
+    set of nodes it was first put behind; `anew` says that all arcs were learned anew from its
+    states. `predicted` is the cross-validated gain in log-likelihood of the same rows (nats), for
+    candidates that could be kept.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Candidate:
     refined: dict[int, float]
     verdict: str
     place: frozenset[str] = frozenset()
+    anew: bool = False
     predicted: float = float("nan")
 
 

@@ -9,8 +9,6 @@ from functools import partial
 import numpy as np
 
 from unveil.discovery.adapting import (
-    AS_CONSTRUCTED,
-    LEARNED_ANEW,
     Adapt,
     adapt_candidate,
     first_look,
@@ -157,10 +155,10 @@ def _worth_adapting(looked: Sequence[Candidate], most: int) -> list[Candidate]:
 
     With few states the graph as constructed fits badly and ranks low, but often ends up best.
     """
-    built = [c for c in looked if c.verdict == AS_CONSTRUCTED]
+    built = [c for c in looked if c.network is not None and not c.anew]
     chosen = _foremost(built, most)
     small = [c for c in built if c.n_states == 2 and all(c is not p for p in chosen)]
-    anew = [c for c in looked if c.verdict == LEARNED_ANEW]
+    anew = [c for c in looked if c.anew]
     return [*chosen, *_foremost(small, most), *_foremost(anew, 2 * most)]
 
 
