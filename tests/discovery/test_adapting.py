@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from unveil import DAG, EquivalentSampleSize, Table, Variable, fit
+from unveil.discovery import Settings, discover_networks
 from unveil.discovery.adapting import (
     _merged_states,
     _split_states,
     adapt_candidate,
     first_look,
     polish_candidate,
+    wide_candidate,
 )
 from unveil.discovery.evaluation import Bench, complete_hidden
 from unveil.discovery.meaning import meaning_of
@@ -113,3 +115,26 @@ def test_meaning_is_what_the_rows_show(bench, looked):
             assert trait.share > trait.overall
             times = f"{trait.share / trait.overall:.1f} times as often"
             assert times in trait.words
+
+
+def test_a_variable_behind_much_of_the_table():
+    """Fourteen columns, each a weak sign of the same thing, and two that have no part in it."""
+    generator = np.random.default_rng(5)
+    hidden = generator.integers(2, size=2000)
+    signs = [np.where(generator.random(2000) < 0.3, hidden, generator.integers(2, size=2000))
+             for _ in range(14)]  # fmt: skip
+    others = list(generator.integers(2, size=(2, 2000)))
+    names = [*(f"sign{i}" for i in range(14)), "other0", "other1"]
+    table = Table([Variable(n, range(2)) for n in names], [*signs, *others])
+    network = fit(learn(table).dag, table, PRIOR)
+    score = cheeseman_stutz(network, table, PRIOR)
+    found = wide_candidate(
+        Bench(network, score, table, table, PRIOR, None, None, 1, Ticker(None)), 2, "H1"
+    )
+    assert set(found.children) == set(names[:14])
+    assert found.gain == pytest.approx(cheeseman_stutz(found.network, table, PRIOR) - score)
+    assert found.gain > 50
+    few = Settings(max_hidden=1, max_candidates=1, max_polished=1)
+    discovery = discover_networks(table, few, seed=1, n_jobs=1)
+    assert set(discovery.network.dag.neighbours("H1")) == set(names[:14])
+    assert any(c.place == set(names) for c in discovery.rounds[0].candidates)

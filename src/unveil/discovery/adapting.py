@@ -27,6 +27,7 @@ from unveil.em.short import short_em
 from unveil.em.structural import structural_em
 from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import Agglomeration, agglomerate_states
+from unveil.hidden.candidate import naive_graph
 from unveil.hidden.cardinality import choose_cardinality, completed_fit
 from unveil.model.network import Network
 from unveil.score.bdeu import BDeu
@@ -40,6 +41,7 @@ __all__ = [
     "first_look",
     "polish_candidate",
     "random_candidate",
+    "wide_candidate",
     "with_cardinalities",
     "with_gaps",
 ]
@@ -172,6 +174,21 @@ def with_cardinalities(bench: Bench, candidate: Candidate) -> Candidate:
     dag, name = candidate.network.dag, candidate.name
     found = choose_cardinality(bench.completed, dag, name, score_sample_size=bench.prior.size)
     return replace(candidate, agglomeration=found.agglomeration, refined=found.refined)
+
+
+def wide_candidate(bench: Bench, k: int, name: str) -> Candidate:
+    """A candidate that begins as the parent of everything, with k states of clustered rows.
+
+    The signature is local; a variable behind much of the table (the mood of a market, a social
+    class) leaves many small ones. Structural EM takes from it what others explain better.
+    """
+    names = bench.glanced.names
+    start = fit_em(
+        naive_graph(names, name), bench.glanced, bench.prior, {name: k}, start="cluster",
+        max_iterations=50, tolerance=1e-6, seed=bench.seed,
+    ).network  # fmt: skip
+    candidate = Candidate(name, names, k, 0.0, start, None, {}, "", frozenset(names))
+    return _adapted(bench, candidate, "full")
 
 
 def random_candidate(bench: Bench, name: str, seed: int) -> Candidate:

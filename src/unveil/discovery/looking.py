@@ -14,6 +14,7 @@ from unveil.discovery.adapting import (
     first_look,
     polish_candidate,
     random_candidate,
+    wide_candidate,
     with_cardinalities,
     with_gaps,
 )
@@ -35,6 +36,8 @@ from unveil.table.core import Table
 
 __all__ = ["choose_best", "look_for_hidden"]
 
+WIDE_SIZES = (2, 3, 4, 5, 6)
+"""Numbers of states that a parent of everything begins with."""
 CHECKED_AT_LEAST = 2
 """So many of the best candidates are checked even when the work was stopped before."""
 
@@ -75,6 +78,8 @@ def look_for_hidden(
     adapted = each(partial(_adapt, adapt=settings.adapt), chosen, "adapting", 0.4)
     rest = [c for c in looked if all(c is not p for p in chosen[: len(adapted)])]
     if not network.hidden and settings.adapt == "full":
+        sizes = WIDE_SIZES if settings.n_states is None else (settings.n_states,)
+        adapted += each(partial(_start_wide, name=name), sizes, "a parent of everything", 0.2)
         starts = range(n_random_starts(table, settings.restarts))
         adapted += each(partial(_start_at_random, name=name), starts, "random starts", 0.2)
     if settings.adapt == "full":
@@ -105,6 +110,10 @@ def _look_at(bench: Bench, nodes: Sequence[str], name: str, adapt: Adapt) -> lis
 
 def _adapt(bench: Bench, candidate: Candidate, adapt: Adapt) -> list[Candidate]:
     return [adapt_candidate(bench, candidate, adapt)]
+
+
+def _start_wide(bench: Bench, k: int, name: str) -> list[Candidate]:
+    return [wide_candidate(bench, k, name)]
 
 
 def _start_at_random(bench: Bench, seed: int, name: str) -> list[Candidate]:
