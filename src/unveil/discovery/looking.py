@@ -18,7 +18,7 @@ from unveil.discovery.adapting import (
     with_cardinalities,
     with_gaps,
 )
-from unveil.discovery.evaluation import PAYS, Bench, Candidate, check_candidate, complete_hidden
+from unveil.discovery.evaluation import PAYS, Bench, Candidate, check_candidate
 from unveil.discovery.observed import n_random_starts
 from unveil.discovery.settings import Settings
 from unveil.discovery.workers import Work, Workers
@@ -26,13 +26,9 @@ from unveil.evaluate.bootstrap import bootstrap_arcs
 from unveil.graph.dag import DAG
 from unveil.hidden.candidate import fresh_name, with_hidden_parent
 from unveil.hidden.semi_cliques import SemiClique, find_semi_cliques, neighbourhoods
-from unveil.model.network import Network
-from unveil.model.prior import EquivalentSampleSize
-from unveil.progress import Ticker
 from unveil.score.bdeu import BDeu
 from unveil.search.constraints import Constraints
 from unveil.search.learn import learn
-from unveil.table.core import Table
 
 __all__ = ["choose_best", "look_for_hidden"]
 
@@ -42,59 +38,56 @@ CHECKED_AT_LEAST = 2
 """So many of the best candidates are checked even when the work was stopped before."""
 
 
+Each = Callable[[Work, Sequence[object], str, float], list[Candidate]]
+"""Does some work with every item of a phase, which may take a share of the time that is left."""
+
+
 def look_for_hidden(
-    network: Network,
-    table: Table,
-    score: float,
-    settings: Settings,
-    seed: int,
-    ticker: Ticker,
-    number: int,
-    workers: Workers,
+    bench: Bench, settings: Settings, workers: Workers, number: int
 ) -> list[Candidate]:
-    """All candidates of one round, the best first.
+    """All candidates of round `number`, the best first.
 
-    Every candidate gets a first look; the best of each place are adapted; the best of those are
-    polished. With a time limit each of these takes only a share of what is left, so that something
-    comes of the most promising.
+    Every place gets a first look; the best of each place are adapted; the best of those, and of
+    what was started elsewhere, are polished. With a time limit each of these takes only a share of
+    what is left, so that something comes of the most promising.
     """
-    name = fresh_name([*network.names, *table.names])
-    completed = complete_hidden(network, table, seed)
-    bench = Bench(
-        network, score, table, completed, EquivalentSampleSize(settings.ess),
-        settings.max_parents, settings.n_states, seed, ticker,
-    )  # fmt: skip
-    cliques = _signatures(network, completed, settings, seed)[: settings.max_candidates]
 
-    def each(
-        work: Work, items: Sequence[object], phase: str, share: float = 1.0
-    ) -> list[Candidate]:
+    def each(work: Work, items: Sequence[object], phase: str, share: float) -> list[Candidate]:
         found = workers.in_turn(work, bench, items, f"round {number}: {phase}", share)
         return [c for of_item in found for c in of_item]
 
+    name = fresh_name([*bench.network.names, *bench.table.names])
+    adapted = _started_elsewhere(bench, settings, name, each)
+    cliques = _signatures(bench, settings)[: settings.max_candidates]
     look = partial(_look_at, name=name, adapt=settings.adapt)
     looked = each(look, [clique.nodes for clique in cliques], "first look", 0.4)
     chosen = _worth_adapting(looked, settings.max_adapted)
-    adapted = each(partial(_adapt, adapt=settings.adapt), chosen, "adapting", 0.4)
-    rest = [c for c in looked if all(c is not p for p in chosen[: len(adapted)])]
-    if not network.hidden and settings.adapt == "full":
-        sizes = WIDE_SIZES if settings.n_states is None else (settings.n_states,)
-        adapted += each(partial(_start_wide, name=name), sizes, "a parent of everything", 0.2)
-        starts = range(n_random_starts(table, settings.restarts))
-        adapted += each(partial(_start_at_random, name=name), starts, "random starts", 0.2)
+    done = each(partial(_adapt, adapt=settings.adapt), chosen, "adapting", 0.4)
+    rest = [c for c in looked if all(c is not p for p in chosen[: len(done)])]
+    adapted += done
     if settings.adapt == "full":
         best = _foremost(adapted, settings.max_polished)
         rest += [c for c in adapted if all(c is not p for p in best)]
         adapted = _polished(best, lambda pool: each(_polish, pool, "polishing", 0.6))
     adapted.sort(key=lambda c: -c.gain)
     check = partial(_check_predictions, adapt=settings.adapt)
-    checked = each(check, adapted, "checking")
+    checked = each(check, adapted, "checking", 1.0)
     while len(checked) < min(CHECKED_AT_LEAST, len(adapted)):
         checked += check(bench, adapted[len(checked)])
     rest += adapted[len(checked) :]
-    if bench.glanced is not table:
+    if bench.glanced is not bench.table:
         rest = [replace(c, verdict=f"{c.verdict} (scored with gaps filled in)") for c in rest]
     return sorted([*checked, *rest], key=lambda c: (c.network is None, -c.gain))
+
+
+def _started_elsewhere(bench: Bench, settings: Settings, name: str, each: Each) -> list[Candidate]:
+    """Candidates that begin at no signature: as a parent of everything, and in random places."""
+    if bench.network.hidden or settings.adapt != "full":
+        return []
+    sizes = WIDE_SIZES if settings.n_states is None else (settings.n_states,)
+    found = each(partial(_start_wide, name=name), sizes, "a parent of everything", 0.2)
+    starts = range(n_random_starts(bench.table, settings.restarts))
+    return found + each(partial(_start_at_random, name=name), starts, "random starts", 0.2)
 
 
 def _look_at(bench: Bench, nodes: Sequence[str], name: str, adapt: Adapt) -> list[Candidate]:
@@ -185,9 +178,7 @@ def _foremost(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
     return [ranked[i] for i in order[:most]]
 
 
-def _signatures(
-    network: Network, completed: Table, settings: Settings, seed: int
-) -> tuple[SemiClique, ...]:
+def _signatures(bench: Bench, settings: Settings) -> tuple[SemiClique, ...]:
     """Sets of suspected children, the most promising first.
 
     Semi-cliques of the network itself, and of the graph that plain tabu climbing finds on the same
@@ -195,7 +186,8 @@ def _signatures(
     Then every variable with its neighbours, the other half of the signature (4.3: many parents,
     many children).
     """
-    rows = completed.select(network.dag.nodes)
+    network, seed = bench.network, bench.seed
+    rows = bench.completed.select(network.dag.nodes)
     score = BDeu(settings.ess)
     if settings.soft:
         sure = bootstrap_arcs(rows, lambda sample: learn(sample, score).dag, settings.soft, seed)

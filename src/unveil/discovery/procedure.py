@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unveil.discovery.evaluation import PAYS, Candidate
+from unveil.discovery.evaluation import PAYS, Bench, Candidate, complete_hidden
 from unveil.discovery.looking import choose_best, look_for_hidden
 from unveil.discovery.observed import learn_complete, learn_without, n_restarts
 from unveil.discovery.settings import Settings
@@ -104,7 +104,11 @@ def discover_networks(
         number = len(rounds) + 1
         if not ticker.offer(f"round {number}", 0, score, detail="looking for semi-cliques"):
             break
-        found = look_for_hidden(network, table, score, settings, seed, ticker, number, workers)
+        bench = Bench(
+            network, score, table, complete_hidden(network, table, seed), prior,
+            settings.max_parents, settings.n_states, seed, ticker,
+        )  # fmt: skip
+        found = look_for_hidden(bench, settings, workers, number)
         kept = choose_best(found, settings)
         if kept is not None and second_chances:
             rival = _rival(kept, table, settings, seed, ticker)
