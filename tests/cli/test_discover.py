@@ -161,7 +161,7 @@ def test_nothing_hidden(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["--adapt", "magic"], 1, "--adapt is em, blanket or full, not 'magic'"),
+        (["--adapt", "magic"], 1, "adapt is one of em, blanket, full, not 'magic'"),
         (["--ess", "0"], 1, "must be a positive number, got 0.0"),
         (["--max-hidden", "0"], 2, "'--max-hidden'"),
         (["--states", "1"], 2, "'--states'"),

@@ -7,12 +7,13 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from unveil import DAG, EquivalentSampleSize, Network, Table, TableCPD, Variable, fit, learn
+from unveil.discovery import call
 from unveil.discovery.evaluation import redundancy
 from unveil.discovery.observed import best_graph, learn_without, n_restarts
 from unveil.discovery.procedure import discover_networks
 from unveil.discovery.settings import Settings
 from unveil.em import cheeseman_stutz
-from unveil.errors import DataError
+from unveil.errors import DataError, UnveilError
 from unveil.evaluate import log_loss
 from unveil.hidden import find_semi_cliques
 from unveil.score import BDeu, FamilyScores
@@ -309,3 +310,31 @@ def test_with_gaps_too_em_leaves_the_graph_as_constructed():
         if "gaps filled in" not in c.verdict:
             gain = cheeseman_stutz(c.network, holes, prior) - discovery.rounds[0].score_before
             assert c.gain == pytest.approx(gain, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"n_states": 1}, "n_states must be at least 2, got 1"),
+        ({"max_hidden": 0}, "max_hidden must be at least 1, got 0"),
+        ({"restarts": -1}, "restarts must be at least 0, got -1"),
+        ({"adapt": "magic"}, "adapt is one of em, blanket, full, not 'magic'"),
+        ({"ess": 0.0}, "must be a positive number, got 0.0"),
+    ],
+)
+def test_settings_that_make_no_sense(wrong, words):
+    with pytest.raises(UnveilError, match=words):
+        Settings(**wrong)
+
+
+def test_time_that_is_up_leaves_evidence_for_what_was_found(monkeypatch):
+    table, _ = naive_rows(500, 3, n_children=4)
+    found = discover_networks(table, QUICK, seed=1, n_jobs=1)
+    limits = []
+    monkeypatch.setattr(call, "discover_networks", lambda *given: limits.append(given[6]) or found)
+    report = call.discover(table, time_limit=0.0, seed=1)
+    assert list(report.evidence) == list(report.hidden) == ["H1"]
+    assert not report.straw_men
+    call.discover(table, time_limit=100.0, evidence=False, straw_men=False)
+    call.discover(table, time_limit=100.0, resamples=0, straw_men=False)
+    assert limits == [0.0, 100.0, 80.0]

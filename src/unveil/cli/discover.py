@@ -57,16 +57,13 @@ def discover(
     """Find hidden variables in a table; Ctrl-C keeps the best so far."""
     from unveil.discovery import Settings
     from unveil.discovery import discover as find
-    from unveil.errors import DataError
     from unveil.table import Table
 
-    if adapt not in ("em", "blanket", "full"):
-        raise DataError(f"--adapt is em, blanket or full, not {adapt!r}")
-    table = prepared(Table.read(data, **reading), drop, discretize, bins)
     settings = Settings(
         ess=ess, adapt=adapt, max_hidden=max_hidden, n_states=states,  # type: ignore[arg-type]
         max_parents=max_parents, soft=soft,
     )  # fmt: skip
+    table = prepared(Table.read(data, **reading), drop, discretize, bins)
     output.mkdir(parents=True, exist_ok=True)
     state = _State(output, table, settings)
     start, baseline = state.load() if resume else (None, None)

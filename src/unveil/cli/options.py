@@ -24,7 +24,7 @@ Seed = Annotated[
 TimeLimit = Annotated[
     float | None, typer.Option(min=0, help="Stop after so many seconds with the best so far.")
 ]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Threads; all cores if not given.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="How many cores to use; all if not given.")]
 Drop = Annotated[list[str] | None, typer.Option(help="A column to leave out; repeatable.")]
 Discretize = Annotated[
     str | None,

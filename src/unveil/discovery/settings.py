@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import get_args
 
 from unveil.discovery.adapting import Adapt
+from unveil.errors import DataError
+from unveil.model.prior import EquivalentSampleSize
 
 __all__ = ["Settings"]
+
+LEAST = {
+    "max_hidden": 1, "n_states": 2, "max_candidates": 1, "max_adapted": 1, "max_polished": 1,
+    "max_parents": 1, "soft": 0, "restarts": 0,
+}  # fmt: skip
+"""The least value of each setting that counts something."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +29,7 @@ class Settings:
     - `n_states`: a fixed number of states instead of agglomeration
     - `max_candidates`, `max_adapted`, `max_polished`: how many places are looked at, how many of
       the best candidates are adapted (as constructed, as constructed with two states, and twice as
-      many learned anew), and how many of those are polished, in every round
+      many learned anew), and how many of all are polished, in every round
     - `soft`: use the confidence of arcs over so many bootstrap samples as the signature (0: not)
     - `min_gain`: the least gain in nats for a hidden variable to be kept
     - `restarts`: how often the search for the network without hidden variables starts again, at
@@ -39,3 +48,12 @@ class Settings:
     soft: int = 0
     min_gain: float = 1.0
     restarts: int = 20
+
+    def __post_init__(self) -> None:
+        if self.adapt not in get_args(Adapt):
+            raise DataError(f"adapt is one of {', '.join(get_args(Adapt))}, not {self.adapt!r}")
+        EquivalentSampleSize(self.ess)  # refuses what is no size
+        for name, least in LEAST.items():
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise DataError(f"{name} must be at least {least}, got {value}")
