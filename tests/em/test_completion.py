@@ -8,8 +8,8 @@ from infer.networks import as_table
 from infer.oracle import Enumeration
 
 from unveil import Network, Table, TableCPD, Variable, datasets
-from unveil.em import complete_rows
-from unveil.errors import ModelError
+from unveil.em import complete_rows, completion
+from unveil.errors import ModelError, SizeError
 
 from .cases import cases, expected_counts, naive_bayes
 
@@ -144,3 +144,26 @@ def test_negligible_completions_are_left_out_and_the_weight_of_every_row_stays()
     before, after = (t.without("bronc").folded() for t in (every, likely))
     assert after.with_weights(None) == before.with_weights(None)
     assert after.row_weights == pytest.approx(before.row_weights)
+
+
+def test_draws_where_no_junction_tree_fits(monkeypatch):
+    """From the list of all completions: the same shares as by the tree, up to chance."""
+    asia = datasets.network("asia")
+    rows = asia.sample(4, seed=3).knock_out(0.5, seed=4)
+    usual = complete_rows(asia, rows, cap=1, draws=4000, seed=1)
+
+    def refuse(*arguments, **settings):
+        raise SizeError("too large")
+
+    monkeypatch.setattr(completion, "tree_of", refuse)
+    found = complete_rows(asia, rows, cap=1, draws=4000, seed=1)
+    assert found.is_complete
+    assert found.total_weight == pytest.approx(4.0)
+    for name in asia.names:
+        here, there = (
+            np.bincount(t.column(name), t.row_weights, 2) / t.total_weight for t in (found, usual)
+        )
+        np.testing.assert_allclose(here, there, atol=0.02)
+    monkeypatch.setattr(completion, "MOST_COMPLETIONS", 3)
+    with pytest.raises(SizeError):
+        complete_rows(asia, rows, cap=1, draws=2, seed=1)

@@ -297,7 +297,9 @@ def test_limit_in_bytes():
     for question in (
         lambda: posterior(network, max_bytes=100),
         lambda: joint_posterior(network, ["G3_3", "G0_0"], max_bytes=100),
-        lambda: log_likelihoods(network, network.sample(2, seed=1), max_bytes=100),
+        lambda: log_likelihoods(
+            network, network.sample(2, seed=1).knock_out(0.9, seed=1), None, 100
+        ),
     ):
         with pytest.raises(SizeError, match="the limit is 0 MiB"):
             question()

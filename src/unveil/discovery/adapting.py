@@ -11,6 +11,7 @@ the place and the few states that it truly has. Neither start is always the bett
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
 from typing import Literal
@@ -25,6 +26,7 @@ from unveil.em.completion import complete_rows
 from unveil.em.parametric import fit_em
 from unveil.em.short import short_em
 from unveil.em.structural import structural_em
+from unveil.errors import SizeError
 from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import Agglomeration, agglomerate_states
 from unveil.hidden.candidate import naive_graph
@@ -221,7 +223,10 @@ def polish_candidate(bench: Bench, candidate: Candidate) -> Candidate:
     for start in _larger_changes(bench, candidate):
         if not bench.ticker.keep_going():
             break
-        found = _adapted(bench, start, "full")
+        try:
+            found = _adapted(bench, start, "full")
+        except SizeError:
+            continue
         if found.verdict != PAYS and candidate.verdict == PAYS:
             continue
         if found.gain > better.gain + 0.1 or (found.verdict == PAYS != better.verdict):
@@ -233,7 +238,8 @@ def _larger_changes(bench: Bench, candidate: Candidate) -> Iterator[Candidate]:
     yield candidate
     for change in (_relearned, _neighbouring_states, _merged_states, _split_states):
         if bench.ticker.keep_going():
-            yield from change(bench, candidate)
+            with suppress(SizeError):
+                yield from change(bench, candidate)
 
 
 def _relearned(bench: Bench, candidate: Candidate) -> list[Candidate]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -22,6 +23,7 @@ from unveil.discovery.evaluation import PAYS, Bench, Candidate, check_candidate
 from unveil.discovery.observed import n_random_starts
 from unveil.discovery.settings import Settings
 from unveil.discovery.workers import Work, Workers
+from unveil.errors import SizeError
 from unveil.evaluate.bootstrap import bootstrap_arcs
 from unveil.graph.dag import DAG
 from unveil.hidden.candidate import fresh_name, with_hidden_parent
@@ -34,6 +36,7 @@ __all__ = ["choose_best", "look_for_hidden"]
 
 WIDE_SIZES = (2, 3, 4, 5, 6)
 """Numbers of states that a parent of everything begins with."""
+TOO_LARGE = "too large for exact inference"
 CHECKED_AT_LEAST = 2
 """So many of the best candidates are checked even when the work was stopped before."""
 
@@ -95,22 +98,31 @@ def _look_at(bench: Bench, nodes: Sequence[str], name: str, adapt: Adapt) -> lis
         with_hidden_parent(bench.network.dag, name, nodes, max_parents=most): None
         for most in (3, 0)
     }
-    return [
-        c for dag in graphs if not bench.childless(dag)
-        for c in first_look(bench, dag, name, nodes, adapt)
-    ]  # fmt: skip
+    found: list[Candidate] = []
+    for dag in graphs:
+        if not bench.childless(dag):
+            with suppress(SizeError):
+                found += first_look(bench, dag, name, nodes, adapt)
+    return found
 
 
 def _adapt(bench: Bench, candidate: Candidate, adapt: Adapt) -> list[Candidate]:
-    return [adapt_candidate(bench, candidate, adapt)]
+    try:
+        return [adapt_candidate(bench, candidate, adapt)]
+    except SizeError:
+        return [replace(candidate, network=None, verdict=TOO_LARGE)]
 
 
 def _start_wide(bench: Bench, k: int, name: str) -> list[Candidate]:
-    return [wide_candidate(bench, k, name)]
+    with suppress(SizeError):
+        return [wide_candidate(bench, k, name)]
+    return []
 
 
 def _start_at_random(bench: Bench, seed: int, name: str) -> list[Candidate]:
-    return [random_candidate(bench, name, seed)]
+    with suppress(SizeError):
+        return [random_candidate(bench, name, seed)]
+    return []
 
 
 def _polish(bench: Bench, candidate: Candidate) -> list[Candidate]:
@@ -118,7 +130,10 @@ def _polish(bench: Bench, candidate: Candidate) -> list[Candidate]:
 
 
 def _check_predictions(bench: Bench, candidate: Candidate, adapt: Adapt) -> list[Candidate]:
-    checked = check_candidate(bench, with_gaps(bench, candidate, adapt))
+    try:
+        checked = check_candidate(bench, with_gaps(bench, candidate, adapt))
+    except SizeError:
+        return [replace(candidate, network=None, verdict=TOO_LARGE)]
     return [with_cardinalities(bench, checked) if checked.verdict == PAYS else checked]
 
 

@@ -104,6 +104,7 @@ def discover_networks(
         number = len(rounds) + 1
         if not ticker.offer(f"round {number}", 0, score, detail="looking for semi-cliques"):
             break
+        begun = ticker.elapsed
         bench = Bench(
             network, score, table, complete_hidden(network, table, seed), prior,
             settings.max_parents, settings.n_states, seed, ticker,
@@ -120,7 +121,8 @@ def discover_networks(
                 if not network.hidden:
                     baseline, baseline_score = rival, rival_score
                 network, score = rival, rival_score
-                if ticker.keep_going():
+                left = ticker.time_left()
+                if ticker.keep_going() and (left is None or left > ticker.elapsed - begun):
                     continue
                 kept = choose_best(found, settings)
         found = [_judged(c, kept) for c in found]

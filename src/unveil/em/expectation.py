@@ -18,7 +18,7 @@ from unveil.em.flat import FlatTables
 from unveil.errors import DataError, SizeError
 from unveil.infer.reduced import ReducedModel
 from unveil.infer.shared import TREE_CELL_COST, least_cells
-from unveil.infer.tree import Evidence, JunctionTree
+from unveil.infer.tree import Evidence, JunctionTree, memory_limit
 from unveil.kernels.families import push_digit, tally
 from unveil.model.network import Network
 from unveil.table.core import Table, code_dtype, missing_code, recoded
@@ -27,6 +27,10 @@ __all__ = ["Expectation", "Expected", "rows_to_learn_from", "stack_codes"]
 
 Vector = npt.NDArray[np.float64]
 
+TREE_OVERHEAD = 5.0
+"""What every pass costs for each cell of the tree, however few rows there are, in visits."""
+TREE_BYTES = 60
+"""The memory that a pass takes for each cell of the tree."""
 SMALL_GROUP = 1_000_000
 """Groups whose rows visit fewer cells of the junction tree share it: setting up a reduced model for
 them would cost more than it saves."""
@@ -92,7 +96,10 @@ def _grouped(flat: FlatTables, codes: Any, missing: int, weights: Vector) -> lis
         if not names:
             groups.append(_ObservedFamilies(flat, codes[:, rows], weights[rows], ()))
             continue
-        cost = np.inf if tree is None else tree.cost(np.flatnonzero(unseen[:, example]).tolist())
+        cost = np.inf
+        if tree is not None:
+            overhead = TREE_OVERHEAD * tree.n_cells / codes.shape[1]
+            cost = tree.cost(np.flatnonzero(unseen[:, example]).tolist()) + overhead
         small = len(first) > 1 and len(rows) * cost < SMALL_GROUP
         model = None if small else _reduced(network, names, cost)
         if model is not None:
@@ -108,9 +115,10 @@ def _grouped(flat: FlatTables, codes: Any, missing: int, weights: Vector) -> lis
 
 def _tree_if_it_fits(network: Network) -> JunctionTree | None:
     try:
-        return JunctionTree(network)
+        tree = JunctionTree(network)
     except SizeError:
         return None
+    return tree if TREE_BYTES * tree.n_cells <= memory_limit() else None
 
 
 def _reduced(network: Network, names: list[str], tree_cost: float) -> ReducedModel | None:

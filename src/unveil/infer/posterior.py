@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import DataError, ModelError
+from unveil.errors import DataError, ModelError, SizeError
 from unveil.infer.evidence import (
     Findings,
     Likelihoods,
@@ -17,7 +18,12 @@ from unveil.infer.evidence import (
     observed_names,
     table_of_findings,
 )
-from unveil.infer.shared import FEWEST_ROWS, early_answer, shared_answer
+from unveil.infer.shared import (
+    TREE_CELL_COST,
+    answer_by_patterns,
+    early_answer,
+    shared_answer,
+)
 from unveil.infer.tree import JunctionTree
 from unveil.model.network import Network
 from unveil.table.core import Table
@@ -34,6 +40,10 @@ __all__ = [
 ]
 
 Matrix = npt.NDArray[np.float64]
+
+HEAVY_TREE = 2_000_000
+"""With more cells, setting up the tree takes so long that rows are rather summed over one pattern
+of gaps after the other, if that can be done."""
 
 
 @dataclass(frozen=True)
@@ -111,13 +121,7 @@ def posterior(
         return _approximate(method, network, table, targets, soft, n_jobs, settings)
     if settings:
         raise DataError(f"exact inference takes no setting {next(iter(settings))!r}")
-    answer = _early(network, table, soft, [*seen, *targets], targets)
-    if answer is None:
-        tree = tree_of(network, [*seen, *targets], max_bytes)
-        evidence = evidence_from(tree.network, tree.names, table, soft)
-        places = [tree.names.index(name) for name in targets]
-        answer = shared_answer(tree, evidence, places) or tree.marginals(evidence, places, n_jobs)
-    log_z, marginals = answer
+    log_z, marginals = _exact(network, table, soft, seen, targets, max_bytes, n_jobs)
     refuse_impossible(log_z)
     variables = {name: network.variable(name) for name in targets}
     return Posterior(variables, dict(zip(targets, marginals, strict=True)), log_z, "exact", {})
@@ -191,28 +195,40 @@ def log_likelihoods(
     seen = observed_names(network, table, soft)
     if not seen:
         return np.zeros(table.n_rows)
-    early = _early(network, table, soft, seen, ())
-    if early is not None:
-        return early[0]
-    tree = tree_of(network, seen, max_bytes)
-    evidence = evidence_from(tree.network, tree.names, table, soft)
-    shared = shared_answer(tree, evidence, ())
-    return shared[0] if shared is not None else tree.log_likelihoods(evidence, n_jobs)
+    return _exact(network, table, soft, seen, (), max_bytes, n_jobs)[0]
 
 
-def _early(
+def _exact(
     network: Network,
     table: Table,
     soft: Likelihoods,
-    names: Sequence[str],
+    seen: Sequence[str],
     targets: Sequence[str],
-) -> tuple[Matrix, list[Matrix]] | None:
-    """The answer without a junction tree, where many rows lack the same few variables."""
-    if table.n_rows < FEWEST_ROWS:
-        return None
+    max_bytes: int | None,
+    n_jobs: int | None,
+) -> tuple[Matrix, list[Matrix]]:
+    """log P(evidence) and the marginals of the targets, by whatever costs least."""
+    names = [*seen, *targets]
     part = relevant_network(network, names)
     evidence = evidence_from(part, part.names, table, soft)
-    return early_answer(part, evidence, [part.names.index(name) for name in targets])
+    places = [part.names.index(name) for name in targets]
+    found = early_answer(part, evidence, places)
+    if found is not None:
+        return found
+    try:
+        tree = tree_of(network, names, max_bytes)
+    except SizeError:
+        found = answer_by_patterns(part, evidence, places, math.inf, max_bytes)
+        if found is None:
+            raise
+        return found
+    if tree.n_cells > HEAVY_TREE:
+        found = answer_by_patterns(part, evidence, places, TREE_CELL_COST * tree.n_cells)
+        if found is not None:
+            return found
+    evidence = evidence_from(tree.network, tree.names, table, soft)
+    places = [tree.names.index(name) for name in targets]
+    return shared_answer(tree, evidence, places) or tree.marginals(evidence, places, n_jobs)
 
 
 def as_table(network: Network, given: Findings | Table | None) -> Table:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from unveil.model.network import Network
 __all__ = [
     "FEWEST_ROWS",
     "TREE_CELL_COST",
+    "answer_by_patterns",
     "early_answer",
     "least_cells",
     "shared_answer",
@@ -47,15 +49,46 @@ def early_answer(
     network: Network, evidence: Evidence, targets: Sequence[int]
 ) -> tuple[Matrix, list[Matrix]] | None:
     """What a junction tree would give, where it is sure to cost more; `None` elsewhere."""
-    return _answer(network, evidence, targets, least_cells(network))
+    if evidence.n_rows < FEWEST_ROWS:
+        return None
+    return _answer(network, evidence, targets, TREE_CELL_COST * least_cells(network))
+
+
+def answer_by_patterns(
+    network: Network,
+    evidence: Evidence,
+    targets: Sequence[int],
+    limit: float,
+    max_bytes: int | None = None,
+) -> tuple[Matrix, list[Matrix]] | None:
+    """What a junction tree would give, for the rows of each pattern of gaps in turn.
+
+    `None` if some rows would cost more than `limit` each, or take more than `max_bytes`.
+    """
+    lacks = np.packbits(evidence.codes == evidence.missing, axis=0)
+    patterns, member = np.unique(lacks, axis=1, return_inverse=True)
+    log_z = np.zeros(evidence.n_rows)
+    marginals = [np.empty((evidence.n_rows, network.variables[t].n_states)) for t in targets]
+    for pattern in range(patterns.shape[1]):
+        rows = np.flatnonzero(member.reshape(-1) == pattern)
+        part = replace(evidence, codes=np.ascontiguousarray(evidence.codes[:, rows]))
+        found = _answer(network, part, targets, limit, max_bytes)
+        if found is None:
+            return None
+        log_z[rows] = found[0]
+        for whole, shares in zip(marginals, found[1], strict=True):
+            whole[rows] = shares
+    return log_z, marginals
 
 
 def shared_answer(
     tree: JunctionTree, evidence: Evidence, targets: Sequence[int]
 ) -> tuple[Matrix, list[Matrix]] | None:
     """What `tree.marginals` gives, by the reduced model; `None` where that does not pay."""
+    if evidence.n_rows < FEWEST_ROWS:
+        return None
     lacks = np.flatnonzero(evidence.codes[:, :1] == evidence.missing)
-    return _answer(tree.network, evidence, targets, tree.cost(lacks.tolist()))
+    return _answer(tree.network, evidence, targets, TREE_CELL_COST * tree.cost(lacks.tolist()))
 
 
 def shared_explanation(
@@ -66,7 +99,7 @@ def shared_explanation(
     `None` where a tree may cost less, unless `even_if_dear`, or where it cannot be had.
     """
     limit = math.inf if even_if_dear else TREE_CELL_COST * least_cells(network)
-    found = _configurations(network, evidence, limit, fewest=1)
+    found = _configurations(network, evidence, limit)
     if found is None:
         return None
     model, log_z, posterior = found
@@ -74,15 +107,19 @@ def shared_explanation(
     with np.errstate(divide="ignore"):
         log_p = log_z + np.log(posterior[np.arange(len(best)), best])
     codes = evidence.codes.astype(np.int64)
-    for name, states in zip(model.unseen, np.unravel_index(best, model.shape), strict=True):
-        codes[network.names.index(name)] = states
+    if model.unseen:
+        codes[[network.names.index(n) for n in model.unseen]] = np.unravel_index(best, model.shape)
     return log_p, codes
 
 
 def _answer(
-    network: Network, evidence: Evidence, targets: Sequence[int], n_visits: int
+    network: Network,
+    evidence: Evidence,
+    targets: Sequence[int],
+    limit: float,
+    max_bytes: int | None = None,
 ) -> tuple[Matrix, list[Matrix]] | None:
-    found = _configurations(network, evidence, TREE_CELL_COST * n_visits, FEWEST_ROWS)
+    found = _configurations(network, evidence, limit, max_bytes)
     if found is None:
         return None
     model, log_z, posterior = found
@@ -91,25 +128,31 @@ def _answer(
 
 
 def _configurations(
-    network: Network, evidence: Evidence, limit: float, fewest: int
+    network: Network, evidence: Evidence, limit: float, max_bytes: int | None = None
 ) -> tuple[ReducedModel, Matrix, Matrix] | None:
     """The reduced model, log P(evidence), and the posterior of every unseen configuration.
 
-    `None` if rows differ in what they lack, or are too few, or it costs more per row than `limit`.
+    `None` if rows differ in what they lack, or it costs more per row than `limit`, or takes more
+    than `max_bytes`.
     """
     n_rows = evidence.n_rows
-    if n_rows < fewest or (evidence.soft_first >= 0).any():
+    if n_rows == 0 or (evidence.soft_first >= 0).any():
         return None
     missing = evidence.codes == evidence.missing
     lacks = missing[:, 0]
-    if not lacks.any() or (missing != lacks[:, None]).any():
+    if (missing != lacks[:, None]).any():
         return None
     model = ReducedModel(network, [n for n, lack in zip(network.names, lacks, strict=True) if lack])
-    too_many = n_rows * model.n_configurations > MOST_POSTERIORS
+    posteriors = n_rows * model.n_configurations
+    too_many = posteriors > MOST_POSTERIORS
     if model.cost > limit or too_many or not model.fits:
         return None
-    tables = np.concatenate([cpd.values.ravel() for cpd in network.cpds.values()])  # type: ignore[attr-defined]
-    log_z, posterior = model.posterior(tables, evidence.codes)
+    if max_bytes is not None and 8 * (2 * model.n_entries + posteriors) > max_bytes:
+        return None
+    log_z, posterior = np.zeros(n_rows), np.ones((n_rows, 1))
+    if model.unseen:
+        tables = np.concatenate([cpd.values.ravel() for cpd in network.cpds.values()])  # type: ignore[attr-defined]
+        log_z, posterior = model.posterior(tables, evidence.codes)
     for v, cpd in enumerate(network.cpds.values()):
         if v not in model.relevant:
             parents = [evidence.codes[network.names.index(p.name)] for p in cpd.parents]
