@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 
 import pytest
 
@@ -51,20 +52,8 @@ def phases(folder):
     return [json.loads(line)["phase"] for line in (folder / "log.jsonl").read_text().splitlines()]
 
 
-def remember(folder, data):
-    """What an interrupted run with the settings of `QUICK` would have left in the folder."""
-    from unveil.cli.discover import _State
-    from unveil.discovery import Settings
-
-    state = {
-        "fingerprint": _State(folder, Table.read(data), Settings(max_hidden=1))._fingerprint,
-        "finished": False,
-        "seed": 1,
-    }
-    (folder / "state.json").write_text(json.dumps(state))
-    independent = Network([TableCPD.uniform(v) for v in Table.read(data).variables])
-    independent.save(folder / "model.json")
-    independent.save(folder / "baseline.json")
+def sections(folder):
+    return re.findall(r"<h2[^>]*>(.*?)</h2>", (folder / "report.html").read_text())
 
 
 def test_from_a_table_to_a_report(run, data, tmp_path):
@@ -111,25 +100,57 @@ def test_an_interrupted_run_goes_on_where_it_stopped(run, data, tmp_path, monkey
     assert load(tmp_path / "model.json").hidden == ("H1",)
     assert sorted(p.name for p in tmp_path.iterdir()) == FILES
     known = len(phases(tmp_path))
-    code, _, err = run(*words)
+    code, out, err = run(*words)
     assert code == 0
     assert err == f"note: going on from the run in {tmp_path} (use --no-resume to start afresh)\n"
     assert "H1" in load(tmp_path / "model.json").hidden
     assert "learning a network of what was observed" not in phases(tmp_path)[known:]
     assert json.loads((tmp_path / "state.json").read_text())["finished"] is True
+    # What was found before the interruption is reported like everything else.
+    assert "times more probable with H1 than without" in out
+    page = sections(tmp_path)
+    for words in ("is it warranted?", "what does it mean?", "how many states?"):
+        assert f"H1: {words}" in page
+
+
+def test_what_a_round_found_outlives_the_program(run, data, tmp_path, monkeypatch):
+    """Killed in the second round, the folder knows of the first."""
+    words = ["discover", data, "-o", tmp_path, *QUICK, "--max-hidden", "2"]
+
+    @contextlib.contextmanager
+    def dying(unit=""):
+        def listener(step):
+            if step.phase.startswith("round 2"):
+                raise KeyboardInterrupt
+            return True
+
+        yield listener
+
+    with monkeypatch.context() as patch:
+        patch.setattr("unveil.cli.discover.live_progress", dying)
+        assert run(*words)[0] == 130
+    assert not (tmp_path / "report.html").exists()
+    code, out, err = run(*words)
+    assert code == 0
+    assert "going on from the run" in err
+    assert out.startswith("H1: 2 states")
 
 
 @pytest.mark.parametrize("change", [["--ess", "2"], ["--no-resume"], ["--drop", "x4"]])
-def test_another_question_starts_afresh(run, data, tmp_path, change):
-    words = ["discover", data, "-o", tmp_path, *QUICK]
-    remember(tmp_path, data)
+def test_another_question_starts_afresh(run, data, tmp_path, monkeypatch, change):
+    words = ["discover", data, "-o", tmp_path, *QUICK, "--max-hidden", "2"]
+    with monkeypatch.context() as patch:
+        stop_when(patch, "round 2")
+        run(*words)
+    before = (tmp_path / "state.json").read_text()
     _, _, err = run(*words, "--time-limit", "0")
     assert "going on" in err
-    assert phases(tmp_path) == ["round 1"]
-    remember(tmp_path, data)
+    (tmp_path / "state.json").write_text(before)
     _, _, err = run(*words, *change, "--time-limit", "0")
     assert "going on" not in err
-    assert phases(tmp_path)[1:] == ["learning a network of what was observed", "round 1"]
+    assert (
+        phases(tmp_path) == ["learning a network of what was observed", "round 1", "straw men"][:2]
+    )
 
 
 def test_stopped_before_the_first_round_nothing_half_done_is_kept(run, data, tmp_path):
@@ -143,11 +164,13 @@ def test_stopped_before_the_first_round_nothing_half_done_is_kept(run, data, tmp
     assert resumed.splitlines()[:3] == fresh.splitlines()[:3]
 
 
-def test_a_broken_memory_is_forgotten(run, data, tmp_path):
-    (tmp_path / "state.json").write_text("{ half of")
+@pytest.mark.parametrize("memory", ["{ half of", "[]", "7", "{}", '{"fingerprint": 1}'])
+def test_a_broken_memory_is_forgotten(run, data, tmp_path, memory):
+    (tmp_path / "state.json").write_text(memory)
     code, _, err = run("discover", data, "-o", tmp_path, *QUICK, "--time-limit", "0")
     assert code == 0
-    assert f"note: {tmp_path / 'state.json'} cannot be read; starting afresh\n" in err
+    if memory != '{"fingerprint": 1}':
+        assert f"note: {tmp_path / 'state.json'} cannot be read; starting afresh\n" in err
 
 
 def test_nothing_hidden(run, tmp_path):

@@ -14,8 +14,9 @@ from unveil.cli.options import Bins, Discretize, Drop, Jobs, Seed, TableFile, Ti
 from unveil.cli.screen import note, say
 
 if TYPE_CHECKING:
-    from unveil.discovery import DiscoveryReport, Settings
-    from unveil.model import Network
+    from collections.abc import Sequence
+
+    from unveil.discovery import DiscoveryReport, Round, Settings
     from unveil.progress import Listener, Step
     from unveil.table import Table
 
@@ -40,7 +41,7 @@ def discover(
     ] = 0,
     ess: Annotated[float, typer.Option(help="Equivalent sample size of the scores.")] = 1.0,
     max_parents: Annotated[int | None, typer.Option(help="At most so many parents.")] = None,
-    resamples: Annotated[int, typer.Option(help="Resampled tables to test stability.")] = 10,
+    resamples: Annotated[int, typer.Option(min=0, help="Resampled tables to test stability.")] = 10,
     straw_men: Annotated[bool, typer.Option(help="Compare with simpler explanations.")] = True,
     resume: Annotated[
         bool, typer.Option(help="Go on from what an earlier run in the same folder found.")
@@ -65,21 +66,23 @@ def discover(
     )  # fmt: skip
     table = prepared(Table.read(data, **reading), drop, discretize, bins)
     output.mkdir(parents=True, exist_ok=True)
-    state = _State(output, table, settings)
-    start, baseline = state.load() if resume else (None, None)
-    with live_progress("nats") as listener, state.log(listener) as logging:
+    state = _State(output, table, settings, seed)
+    earlier = state.load() if resume else ()
+    if earlier:
+        note(f"going on from the run in {output} (use --no-resume to start afresh)")
+    with live_progress("nats") as listener, state.log(listener, bool(earlier)) as logging:
         report = find(
-            table, settings=settings, straw_men=straw_men, resamples=resamples, start=start,
-            baseline=baseline, seed=seed, progress=logging, time_limit=time_limit, n_jobs=jobs,
+            table, settings=settings, straw_men=straw_men, resamples=resamples, earlier=earlier,
+            seed=state.seed, progress=logging, time_limit=time_limit, n_jobs=jobs,
+            on_round=state.save,
         )  # fmt: skip
     _write(report, data.name, output)
-    if report.discovery.rounds or start is not None:
-        # Stopped before the first round, the network without hidden variables may be cut short;
-        # to compare with it later would flatter what is hidden.
-        state.save(report)
+    stopped = report.discovery.stopped
+    state.save(report.discovery.rounds, finished=stopped == "converged")
     say(report.summary)
-    if report.discovery.stopped != "converged":
-        note(f"stopped early ({report.discovery.stopped}); run again to go on from here")
+    if stopped != "converged":
+        more = "run again to go on from here" if report.hidden else "run again with more time"
+        note(f"stopped early ({stopped}); {more}")
     say(f"the report is {output / 'report.html'}")
 
 
@@ -89,19 +92,22 @@ def _write(report: DiscoveryReport, name: str, output: Path) -> None:
 
     discover_page(report, name).write(output / "report.html")
     report.network.save(output / "model.json")
+    report.discovery.baseline.save(output / "baseline.json")
     write_table(report.posteriors(), output / "posteriors.csv")
 
 
 class _State:
-    """What a folder remembers of earlier runs, so that an interrupted one can go on.
+    """What a folder remembers of a run, so that an interrupted one can go on.
 
-    `state.json` names the table and the settings by a fingerprint; the networks are beside it.
+    `state.json` is written after every round. A fingerprint says for which table and settings.
     """
 
-    def __init__(self, folder: Path, table: Table, settings: Settings) -> None:
+    def __init__(self, folder: Path, table: Table, settings: Settings, seed: int | None) -> None:
         import hashlib
+        import secrets
 
-        self._folder = folder
+        self._folder, self._table = folder, table
+        self.seed = secrets.randbelow(2**31) if seed is None else seed
         digest = hashlib.sha256()
         for variable in table.variables:
             digest.update(repr(variable).encode())
@@ -110,51 +116,50 @@ class _State:
         digest.update(repr(settings).encode())
         self._fingerprint = digest.hexdigest()
 
-    def load(self) -> tuple[Network | None, Network | None]:
-        """The network to go on from and the one without hidden variables, if they fit."""
-        from unveil.model import Network
+    def load(self) -> tuple[Round, ...]:
+        """The rounds of an earlier run that was interrupted; none if it asked something else."""
+        from unveil.discovery import rounds_from_json
+        from unveil.errors import UnveilError
 
         file = self._folder / "state.json"
         if not file.exists():
-            return None, None
+            return ()
         try:
             known = json.loads(file.read_text(encoding="utf-8"))
-        except json.JSONDecodeError:
+            if known["fingerprint"] != self._fingerprint or known["finished"]:
+                return ()
+            return rounds_from_json(known["rounds"], self._table, int(known["seed"]))
+        except (UnveilError, ValueError, KeyError, TypeError):
             note(f"{file} cannot be read; starting afresh")
-            return None, None
-        if known.get("fingerprint") != self._fingerprint or known.get("finished", True):
-            return None, None
-        note(f"going on from the run in {self._folder} (use --no-resume to start afresh)")
-        return Network.load(self._folder / "model.json"), Network.load(
-            self._folder / "baseline.json"
-        )
+            return ()
 
-    def save(self, report: DiscoveryReport) -> None:
-        """Remember where this run ended."""
+    def save(self, rounds: Sequence[Round], finished: bool = False) -> None:
+        """Remember the rounds so far."""
+        from unveil.discovery import rounds_as_json
         from unveil.files import atomic_write
 
-        report.discovery.baseline.save(self._folder / "baseline.json")
         state = {
             "fingerprint": self._fingerprint,
-            "finished": report.discovery.stopped == "converged",
-            "seed": report.discovery.seed,
+            "finished": finished,
+            "seed": self.seed,
+            "rounds": rounds_as_json(rounds),
         }
         with atomic_write(self._folder / "state.json") as file:
             file.write(json.dumps(state))
 
-    def log(self, listener: Listener | None) -> _Log:
-        """A listener that also writes every step to log.jsonl."""
-        return _Log(self._folder / "log.jsonl", listener)
+    def log(self, listener: Listener | None, go_on: bool) -> _Log:
+        """A listener that also writes every step to log.jsonl, to its end or from its beginning."""
+        return _Log(self._folder / "log.jsonl", listener, "a" if go_on else "w")
 
 
 class _Log:
     """Steps to a file, one JSON object a line, and on to another listener."""
 
-    def __init__(self, path: Path, listener: Listener | None) -> None:
-        self._path, self._listener = path, listener
+    def __init__(self, path: Path, listener: Listener | None, mode: str) -> None:
+        self._path, self._listener, self._mode = path, listener, mode
 
     def __enter__(self) -> Listener:
-        self._file = self._path.open("a", encoding="utf-8")
+        self._file = self._path.open(self._mode, encoding="utf-8")
         return self._tell
 
     def __exit__(self, *problem: object) -> None:

@@ -7,11 +7,13 @@
 - `evaluation.py`: what one candidate is worth
 - `evidence.py`: whether it is warranted
 - `meaning.py`: what its states mean
+- `memory.py`: rounds as JSON, to go on after an interruption
 """
 
 from unveil.discovery.call import DiscoveryReport, discover
 from unveil.discovery.evidence import Evidence, StrawMan
 from unveil.discovery.meaning import Meaning, StateProfile, Trait, meaning_of
+from unveil.discovery.memory import rounds_as_json, rounds_from_json
 from unveil.discovery.procedure import Discovery, Round, discover_networks
 from unveil.discovery.settings import Settings
 
@@ -28,4 +30,6 @@ __all__ = [
     "discover",
     "discover_networks",
     "meaning_of",
+    "rounds_as_json",
+    "rounds_from_json",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,9 @@ from unveil.discovery.evidence import (
     naive_straw_man,
 )
 from unveil.discovery.meaning import Meaning, meaning_of
-from unveil.discovery.procedure import Discovery, discover_networks
+from unveil.discovery.procedure import Discovery, Round, discover_networks
 from unveil.discovery.settings import Settings
+from unveil.errors import DataError
 from unveil.evaluate.log_loss import LogLoss, n_cases
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
@@ -106,19 +108,20 @@ def discover(
     straw_men: bool = True,
     resamples: int = 10,
     folds: int = 5,
-    start: Network | None = None,
-    baseline: Network | None = None,
+    earlier: Sequence[Round] = (),
     seed: int | None = None,
     progress: Listener | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
+    on_round: Callable[[Sequence[Round]], None] | None = None,
 ) -> DiscoveryReport:
     """Hidden variables of a table or data frame: where they belong, and what they mean.
 
     Give anything `Table.from_frame` takes, or a `Table`; all columns must be discrete, gaps are
     fine. Stopped early (by the listener or `time_limit`), it reports the best so far; asked to
     stop, it resamples nothing and compares with no straw men. A fifth of a time limit is kept for
-    the evidence.
+    the evidence. `earlier` and `on_round` are for going on after an interruption, see
+    `discover_networks`.
 
     >>> from unveil import datasets
     >>> settings = Settings(ess=5.0, max_hidden=1)
@@ -127,12 +130,18 @@ def discover(
     >>> report.hidden
     ('H1',)
     """
+    if resamples < 0 or folds < 2:
+        raise DataError(
+            f"resamples must not be negative and folds at least 2, got {resamples} and {folds}"
+        )
     table = data if isinstance(data, Table) else Table.from_frame(data)
     ticker = Ticker(progress, time_limit)
     searching = time_limit
     if time_limit is not None and (evidence or straw_men):
         searching = (1.0 - FOR_EVIDENCE) * time_limit
-    found = discover_networks(table, settings, start, baseline, seed, progress, searching, n_jobs)
+    found = discover_networks(
+        table, settings, earlier, None, seed, progress, searching, n_jobs, on_round
+    )
     ess = found.settings.ess
     prior = EquivalentSampleSize(ess)
     proofs = {}

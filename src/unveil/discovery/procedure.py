@@ -7,7 +7,9 @@ again (thesis Ch. 4 and 5, and 8.2 on combining them).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import numpy as np
 
@@ -72,17 +74,19 @@ class Discovery:
 def discover_networks(
     table: Table,
     settings: Settings | None = None,
-    start: Network | None = None,
+    earlier: Sequence[Round] = (),
     baseline: Network | None = None,
     seed: int | None = None,
     progress: Listener | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
+    on_round: Callable[[Sequence[Round]], None] | None = None,
 ) -> Discovery:
     """Find hidden variables in a discrete table; gaps are allowed.
 
-    `start` continues from a network that already has some, `baseline` is the network without any
-    (learned if not given). Stopped early, it gives the best so far.
+    It goes on after rounds of an `earlier` run that kept something. `baseline` is the network
+    without hidden variables (learned if not given). Stopped early, it gives the best so far;
+    `on_round` is told all rounds whenever one is over.
     """
     settings = settings or Settings()
     if seed is None:
@@ -90,13 +94,18 @@ def discover_networks(
     _check(table)
     ticker = Ticker(progress, time_limit)
     prior = EquivalentSampleSize(settings.ess)
+    rounds = list(takewhile(lambda r: r.kept is not None, earlier))
+    if rounds:
+        baseline = rounds[0].before
     if baseline is None:
         ticker.offer("learning a network of what was observed", 0, float("nan"))
         baseline = learn_observed(table, settings, seed, ticker.time_left())
     baseline_score = hidden_scores(baseline, table, prior).cheeseman_stutz
-    network = start or baseline
-    score = hidden_scores(network, table, prior).cheeseman_stutz
-    rounds: list[Round] = []
+    network, score = baseline, baseline_score
+    if rounds:
+        assert rounds[-1].kept is not None
+        network = rounds[-1].kept.network or baseline
+        score = hidden_scores(network, table, prior).cheeseman_stutz
     stopped: StopReason = "converged"
     second_chances = 2
     workers = Workers(n_jobs)
@@ -128,6 +137,8 @@ def discover_networks(
         found = [_judged(c, kept) for c in found]
         kept = next((c for c in found if c.verdict == KEPT), None)
         rounds.append(Round(network, score, tuple(found), kept))
+        if on_round is not None:
+            on_round(rounds)
         if kept is None or kept.network is None:
             break
         network, score = kept.network, score + kept.gain
