@@ -14,7 +14,7 @@ from unveil.discovery.adapting import (
     wide_candidate,
 )
 from unveil.discovery.evaluation import Bench, complete_hidden
-from unveil.discovery.meaning import meaning_of
+from unveil.discovery.meaning import Trait, meaning_of
 from unveil.em import cheeseman_stutz
 from unveil.errors import SizeError
 from unveil.hidden import with_hidden_parent
@@ -138,3 +138,21 @@ def test_a_variable_behind_much_of_the_table():
     discovery = discover_networks(table, few, seed=1, n_jobs=1)
     assert set(discovery.network.dag.neighbours("H1")) == set(names[:14])
     assert any(c.place == set(names) for c in discovery.rounds[0].candidates)
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0.33, "33%"), (0.003, "0.3%"), (0.0004, "0.04%"), (1.0, "100%"), (0.998, "99.8%"), (0, "0")],
+)
+def test_shares_in_words(share, words):
+    trait = Trait("x", "yes", share, 0.5)
+    assert f"({words}" in trait.words
+
+
+def test_rows_that_do_not_count_are_typical_of_nothing(bench, looked):
+    network = max(looked, key=lambda c: c.gain).network
+    weights = np.ones(bench.table.n_rows)
+    first = [p.typical_rows[0] for p in meaning_of(network, bench.table, "H1").profiles]
+    weights[first] = 0.0
+    found = meaning_of(network, bench.table.with_weights(weights), "H1")
+    assert not set(first) & {r for p in found.profiles for r in p.typical_rows}

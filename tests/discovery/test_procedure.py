@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from unveil import DAG, EquivalentSampleSize, Network, Table, TableCPD, Variable, fit, learn
 from unveil.discovery import call
 from unveil.discovery.evaluation import redundancy
+from unveil.discovery.meaning import meaning_of
 from unveil.discovery.memory import rounds_as_json, rounds_from_json
 from unveil.discovery.observed import best_graph, learn_without, n_restarts
 from unveil.discovery.procedure import discover_networks
@@ -349,3 +350,14 @@ def test_time_that_is_up_leaves_evidence_for_what_was_found(monkeypatch):
     call.discover(table, time_limit=100.0, evidence=False, straw_men=False)
     call.discover(table, time_limit=100.0, resamples=0, straw_men=False)
     assert limits == [0.0, 100.0, 80.0]
+
+
+def test_columns_of_the_table_are_not_overwritten_by_posteriors(found):
+    table, _, discovery = found
+    renamed = table.with_column(table.variable("a").renamed("P(H1=0)"), table.column("a"))
+    report = call.DiscoveryReport(
+        discovery, {}, {"H1": meaning_of(discovery.network, table, "H1")}, (), renamed
+    )
+    names = report.posteriors().names
+    assert names[: len(renamed.names)] == renamed.names
+    assert {"P(H1=0)'", "P(H1=1)"} <= set(names)

@@ -359,8 +359,9 @@ def _adapted(bench: Bench, candidate: Candidate, adapt: Adapt, max_rounds: int =
     network = _by_size(short_em(network, bench.glanced, bench.prior, 200, 1e-8), name)
     gain = bench.gain_at_a_glance(network)
     words = redundancy(network, name) or (PAYS if gain > 0 else "does not pay for its parameters")
-    if bench.childless(network.dag):
-        words = f"leaves {bench.childless(network.dag)[0]} without a child"
+    for earlier in bench.network.hidden:
+        if redundancy(network, earlier):
+            words = f"makes {earlier} {redundancy(network, earlier)}"
     return replace(
         candidate, children=network.dag.children(name), n_states=network.variable(name).n_states,
         gain=gain, network=network, verdict=words,

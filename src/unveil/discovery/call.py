@@ -56,7 +56,10 @@ class DiscoveryReport:
         return self.discovery.hidden
 
     def posteriors(self) -> Table:
-        """The rows with the posterior of every hidden state as columns (and the best state)."""
+        """The rows with the posterior of every hidden state as columns (and the best state).
+
+        Such a column is called `P(H1=0)`, with a stroke after it if the table has one of that name.
+        """
         import numpy as np
 
         from unveil.table.variable import Variable
@@ -67,8 +70,10 @@ class DiscoveryReport:
             best = meaning.posterior.argmax(axis=1)
             out = out.with_column(Variable(name, variable.labels), best.astype(np.int64))
             for s, label in enumerate(variable.labels):
-                column = Variable(f"P({name}={label})")
-                out = out.with_column(column, meaning.posterior[:, s])
+                column = f"P({name}={label})"
+                while column in self.table:
+                    column += "'"
+                out = out.with_column(Variable(column), meaning.posterior[:, s])
         return out
 
     @property
@@ -175,7 +180,7 @@ def _evidence_words(proof: Evidence) -> list[str]:
     words = [
         f"evidence: {proof.words}",
         f"rows left out are predicted with {proof.held_out.bits:+.4f} bits per row saved "
-        f"(95% interval {low:+.4f} to {high:+.4f})",
+        f"(95% interval {low:+.4f} to {high:+.4f}; {proof.verdict})",
     ]
     if proof.n_resamples:
         words.append(

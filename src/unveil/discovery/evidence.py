@@ -48,6 +48,14 @@ class Evidence:
         half = 1.96 * self.held_out.standard_error
         return self.held_out.bits - half, self.held_out.bits + half
 
+    @property
+    def verdict(self) -> str:
+        """What the interval says, in words."""
+        low, high = self.interval
+        if low > 0:
+            return "it predicts better"
+        return "it predicts worse" if high < 0 else "too close to call"
+
 
 @dataclass(frozen=True)
 class StrawMan:

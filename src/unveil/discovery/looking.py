@@ -66,6 +66,9 @@ def look_for_hidden(
     looked = each(look, [clique.nodes for clique in cliques], "first look", 0.4)
     chosen = _worth_adapting(looked, settings.max_adapted)
     done = each(partial(_adapt, adapt=settings.adapt), chosen, "adapting", 0.4)
+    if not done and not adapted:
+        # Stopped before: at least the most promising is seen to.
+        done = [c for first in chosen[:1] for c in _adapt(bench, first, settings.adapt)]
     rest = [c for c in looked if all(c is not p for p in chosen[: len(done)])]
     adapted += done
     if settings.adapt == "full":

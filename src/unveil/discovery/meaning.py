@@ -14,6 +14,9 @@ from unveil.table.variable import Label, label_text
 
 __all__ = ["Meaning", "StateProfile", "Trait", "meaning_of"]
 
+CLEARLY = 1.05
+"""A value that is not so many times as common in a state is no trait of it."""
+
 
 @dataclass(frozen=True)
 class Trait:
@@ -28,7 +31,7 @@ class Trait:
     def words(self) -> str:
         """The trait as a phrase, such as 'IQ = high 2.1 times as often (38% against 18%)'."""
         what = f"{self.variable} = {label_text(self.value)}"
-        shares = f"({self.share:.0%} against {self.overall:.0%} overall)"
+        shares = f"({_percent(self.share)} against {_percent(self.overall)} overall)"
         return f"{what} {self.share / self.overall:.1f} times as often {shares}"
 
 
@@ -45,7 +48,7 @@ class StateProfile:
     def words(self) -> str:
         """The profile as a sentence."""
         traits = "; ".join(t.words for t in self.traits) or "nothing sets it apart"
-        return f"state {label_text(self.state)}, {self.share:.0%} of rows: {traits}"
+        return f"state {label_text(self.state)}, {_percent(self.share)} of rows: {traits}"
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,9 @@ def meaning_of(network: Network, table: Table, name: str, n_traits: int = 4) -> 
             label,
             float(total[s]),
             _traits(network, joints, near, s, n_traits),
-            tuple(int(r) for r in np.argsort(-shares[:, s], kind="stable")[:3]),
+            tuple(r for r in np.argsort(-shares[:, s], kind="stable").tolist() if weights[r] > 0)[
+                :3
+            ],
         )
         for s, label in enumerate(variable.labels)
     )
@@ -130,4 +135,13 @@ def _traits(
         )
         found.append((float(tells.sum()), trait))
     found.sort(key=lambda pair: -pair[0])
-    return tuple(trait for bits, trait in found[:most] if bits > 0.01)
+    telling = [t for bits, t in found if bits > 0.01 and t.share >= CLEARLY * t.overall]
+    return tuple(telling[:most])
+
+
+def _percent(share: float) -> str:
+    """A share as people write it: whole percents, or as many digits as it takes to see it."""
+    for digits in (0, 1, 2, 3):
+        if share >= 0.5 * 10.0 ** -(digits + 2):
+            break
+    return f"{share:.{digits}%}" if share < 0.995 or share == 1 else f"{share:.1%}"

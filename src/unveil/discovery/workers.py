@@ -46,8 +46,10 @@ class Workers:
         """What the work gives for every item, in their order, told as steps of `phase`.
 
         When the listener asks to stop or the work has taken its share of the time that was left,
-        the items not yet done are left out.
+        the items not yet done are left out; all of them, if that was before it began.
         """
+        if not bench.ticker.keep_going():
+            return []
         left = bench.ticker.time_left()
         until = float("inf") if left is None else bench.ticker.elapsed + share * left
         done: list[list[Candidate]] = []

@@ -6,7 +6,6 @@ from unveil.discovery.call import DiscoveryReport
 from unveil.discovery.evidence import Evidence
 from unveil.discovery.meaning import Meaning
 from unveil.discovery.procedure import Round
-from unveil.hidden.agglomeration import Agglomeration
 from unveil.report.charts import bar_chart, line_chart
 from unveil.report.merge_tree import merge_tree
 from unveil.report.page import Page
@@ -23,7 +22,7 @@ def discover_page(report: DiscoveryReport, table_name: str) -> Page:
     page = Page(f"What is hidden in {table_name}", _headline(report))
     page.facts(
         [
-            ("rows", report.table.n_rows),
+            ("rows", _rows(report.table)),
             ("columns", report.table.n_columns),
             ("hidden variables", len(report.hidden)),
             ("score gained (nats)", f"{found.gain:+,.1f}"),
@@ -56,14 +55,27 @@ def discover_page(report: DiscoveryReport, table_name: str) -> Page:
     return page
 
 
+def _rows(table: Table) -> str:
+    """How many rows there are, and how many cases they stand for."""
+    total = table.total_weight
+    return f"{table.n_rows:,}" + (f", of weight {total:,g}" if total != table.n_rows else "")
+
+
 def _headline(report: DiscoveryReport) -> str:
+    if not report.hidden and report.discovery.stopped != "converged":
+        return report.summary
     if not report.hidden:
         return "No hidden variable is warranted by these rows."
-    parts = [
-        f"{name} with {report.network.variable(name).n_states} states behind "
-        f"{', '.join(report.network.dag.children(name))}"
-        for name in report.hidden
-    ]
+    parts = []
+    for name in report.hidden:
+        proof = report.evidence.get(name)
+        doubt = ""
+        if proof is not None and proof.interval[0] <= 0:
+            doubt = f" (rows left out: {proof.verdict})"
+        parts.append(
+            f"{name} with {report.network.variable(name).n_states} states behind "
+            f"{', '.join(report.network.dag.children(name))}{doubt}"
+        )
     return "Found: " + "; ".join(parts) + "."
 
 
@@ -79,25 +91,21 @@ def _hidden(
     page.section(f"{name}: is it warranted?")
     if proof is not None:
         low, high = proof.interval
-        page.items(
-            [
-                f"Score: {proof.words} ({proof.gain:+,.1f} nats).",
-                f"Prediction: {proof.held_out.bits:+.4f} bits per row saved on rows left out "
-                f"(95% interval {low:+.4f} to {high:+.4f}; {_verdict(low, high)}).",
+        items = [
+            f"Score: {proof.words} ({proof.gain:+,.1f} nats).",
+            f"Prediction: {proof.held_out.bits:+.4f} bits per row saved on rows left out "
+            f"(95% interval {low:+.4f} to {high:+.4f}; {proof.verdict}).",
+        ]
+        if proof.n_resamples:
+            items.append(
                 f"Stability: preferred in {proof.stability:.0%} of {proof.n_resamples} resampled "
-                "tables.",
-            ]
-        )
+                "tables."
+            )
+        page.items(items)
     if meaning is not None:
         _meaning(page, report.table, meaning)
     if round_.kept.agglomeration is not None:
-        _states(page, round_.kept.agglomeration, round_.kept.refined, round_.kept.n_states)
-
-
-def _verdict(low: float, high: float) -> str:
-    if low > 0:
-        return "it predicts better"
-    return "it predicts worse" if high < 0 else "too close to call"
+        _states(page, round_)
 
 
 def _meaning(page: Page, table: Table, meaning: Meaning) -> None:
@@ -115,7 +123,10 @@ def _meaning(page: Page, table: Table, meaning: Meaning) -> None:
     page.table(["state", "row", *names], rows, caption="Rows most typical of each state")
 
 
-def _states(page: Page, tree: Agglomeration, refined: dict[int, float], chosen: int) -> None:
+def _states(page: Page, round_: Round) -> None:
+    assert round_.kept is not None
+    assert round_.kept.agglomeration is not None
+    tree, refined, chosen = round_.kept.agglomeration, round_.kept.refined, round_.kept.n_states
     page.section(f"{tree.name}: how many states?")
     counts = [k + 1 for k, s in enumerate(tree.scores) if s > -float("inf")]
     best = counts.index(chosen) if chosen in counts else None
@@ -141,7 +152,11 @@ def _states(page: Page, tree: Agglomeration, refined: dict[int, float], chosen: 
             ),
             "The best few by a short EM.",
         )
-    leaves = [" ".join(str(code) for code in row) for row in tree.assignments]
+    labels = [round_.before.variable(name).labels for name in tree.blanket]
+    leaves = [
+        ", ".join(label_text(of[code]) for of, code in zip(labels, row, strict=True))
+        for row in tree.assignments
+    ]
     merges = [
         (int(a), int(b), float(c)) for (a, b), c in zip(tree.merges, tree.changes, strict=True)
     ]
