@@ -89,7 +89,7 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path):
     assert "Traceback" not in err
     assert "stopping with the best so far (Ctrl-C again to give up)" in err
     assert code == 0
-    assert "note: stopped early (asked to stop); run again to go on from here" in err
+    assert "note: stopped early (asked to stop); run again to look further" in err
     assert set(load(tmp_path / "out" / "model.json").names) >= {"asia", "tub", "smoke"}
     assert (tmp_path / "out" / "report.html").exists()
 

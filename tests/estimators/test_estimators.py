@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from unveil import Table, datasets
 from unveil.em.mixture import latent_classes
 from unveil.errors import DataError
-from unveil.estimators import BayesianNetwork, LatentClassModel
+from unveil.estimators import BayesianNetwork, HiddenVariableDiscovery, LatentClassModel
 
 # The checks feed continuous numbers, so the estimators are told to cut them. equal_width, because
 # the cuts of the other methods do not heed weights, which check_sample_weight_equivalence needs.
@@ -162,3 +162,34 @@ def test_samples_come_without_the_hidden_class(answers):
     assert drawn == model.sample(50, random_state=1)
     with pytest.raises(NotFittedError):
         LatentClassModel().sample()
+
+
+def test_hidden_variables_as_features(answers):
+    columns = answers.to_dict()
+    frame = pd.DataFrame(columns)
+    model = HiddenVariableDiscovery(max_hidden=1, n_jobs=1, random_state=1).fit(frame)
+    assert model.hidden_ == ("H1",)
+    features = model.transform(frame)
+    assert features.shape == (500, 2)
+    np.testing.assert_allclose(features.sum(axis=1), 1.0)
+    expected = model.network_.posterior(answers, of="H1")["H1"]
+    np.testing.assert_allclose(features, expected)
+    assert model.get_feature_names_out().tolist() == ["H1_0", "H1_1"]
+    # A dict is matched by name, an array by position (scikit-learn warns that it has no names).
+    backwards = {name: columns[name] for name in reversed(columns)}
+    np.testing.assert_array_equal(model.transform(backwards), features)
+    with pytest.warns(UserWarning, match="feature names"):
+        np.testing.assert_array_equal(model.transform(frame.to_numpy()), features)
+    gaps = frame.mask(np.eye(500, 4, dtype=bool))
+    assert np.isfinite(model.transform(gaps)).all()
+
+
+def test_no_time_finds_nothing(answers):
+    model = HiddenVariableDiscovery(time_limit=0.0, n_jobs=1, random_state=1).fit(answers)
+    assert model.hidden_ == ()
+    assert model.transform(answers).shape == (500, 0)
+
+
+def test_seeds_that_are_none(answers):
+    with pytest.raises(DataError, match="a seed is zero or more, got random_state=-1"):
+        HiddenVariableDiscovery(random_state=-1).fit(answers)

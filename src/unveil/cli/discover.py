@@ -81,7 +81,7 @@ def discover(
     state.save(report.discovery.rounds, finished=stopped == "converged")
     say(report.summary)
     if stopped != "converged":
-        more = "run again to go on from here" if report.hidden else "run again with more time"
+        more = "run again to go on from here" if report.hidden else "run again to look further"
         note(f"stopped early ({stopped}); {more}")
     say(f"the report is {output / 'report.html'}")
 

@@ -133,6 +133,10 @@ def prepared(table: Table, drop: list[str] | None, method: str | None, states: i
             f"column {empty[0]!r} has no values, so nothing can be learned about it; leave it out "
             f"with {' '.join(f'--drop {name}' for name in empty[:6])}"
         )
+    names = {"width": "equal_width", "frequency": "equal_frequency"}
+    names |= {"kmeans": "kmeans", "deviation": "deviation"}
+    if method is not None and method not in names:
+        raise DataError(f"--discretize is one of {', '.join(names)}, not {method!r}")
     if continuous and method is None:
         how_many = "1 column is" if len(continuous) == 1 else f"{len(continuous)} columns are"
         raise DataError(
@@ -141,11 +145,7 @@ def prepared(table: Table, drop: list[str] | None, method: str | None, states: i
             "frequency (or width, kmeans, deviation), read them as they are with --discrete NAME, "
             "or leave them out with --drop NAME."
         )
-    if continuous:
-        names = {"width": "equal_width", "frequency": "equal_frequency"}
-        names |= {"kmeans": "kmeans", "deviation": "deviation"}
-        if method not in names:
-            raise DataError(f"--discretize is one of {', '.join(names)}, not {method!r}")
+    if continuous and method is not None:
         cuts = Discretizer.fit(table, continuous, method=names[method], n_states=states)
         table = cuts.apply(table)
     for variable in table.variables:

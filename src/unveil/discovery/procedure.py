@@ -91,6 +91,8 @@ def discover_networks(
     settings = settings or Settings()
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
+    if seed < 0:
+        raise DataError(f"a seed is zero or more, got {seed}")
     _check(table)
     ticker = Ticker(progress, time_limit)
     prior = EquivalentSampleSize(settings.ess)

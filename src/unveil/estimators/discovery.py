@@ -32,6 +32,10 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         How to cut continuous columns, and into how many states; `None` refuses them.
     evidence
         Whether to collect evidence too (cross-validation, resampling); slower.
+    time_limit
+        Stop after so many seconds with the best so far.
+    n_jobs
+        How many processes to use; all cores if not given.
     random_state
         Repeats a fit exactly.
 
@@ -61,6 +65,8 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         discretize: str | None = None,
         n_states: int = 3,
         evidence: bool = False,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.max_hidden = max_hidden
@@ -70,6 +76,8 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         self.discretize = discretize
         self.n_states = n_states
         self.evidence = evidence
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -87,6 +95,8 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
             evidence=self.evidence,
             straw_men=self.evidence,
             seed=seed_of(self.random_state),
+            time_limit=self.time_limit,
+            n_jobs=self.n_jobs,
         )
         self.network_ = self.report_.network
         self.hidden_ = self.report_.hidden

@@ -26,8 +26,10 @@ class TableEstimator(DensityMixin, BaseEstimator):
     """What estimators over tables of labels share: their door, likelihood and samples.
 
     `X` may be a pandas, polars or Arrow frame, a dict of columns, an `unveil.Table`, or an array
-    or list of rows. Missing cells (`None`, NaN) are welcome. Columns are matched by name when they
-    have names, labels by their text or number; a label that `fit` has not seen is an error.
+    or list of rows. Missing cells (`None`, NaN) are welcome. The columns of a frame must have the
+    names and order that `fit` saw (as everywhere in scikit-learn), those of a dict or table are
+    matched by name, those of an array by position; labels are matched by their text or number, and
+    one that `fit` has not seen is an error.
     Continuous columns are refused unless `discretize` names a way to cut them
     (`equal_frequency`, `equal_width`, `kmeans`, `deviation`) into `n_states` states.
     """
@@ -115,7 +117,10 @@ def _read(estimator: TableEstimator, X: Any, known: Mapping[str, Any] | None) ->
             validate_data(estimator, X, reset=fitting, skip_check_array=True)
         return Table.from_frame(_named(X), variables=variables)
     array = validate_data(estimator, X, reset=fitting, dtype=None, ensure_all_finite="allow-nan")
-    return Table.from_frame(array, variables=variables)
+    if known is None:
+        return Table.from_frame(array)
+    columns = {name: array[:, i] for i, name in enumerate(known)}
+    return Table.from_frame(columns, variables=variables)
 
 
 def _named(frame: Any) -> Any:
@@ -153,6 +158,10 @@ def _weighted(table: Table, sample_weight: Any) -> Table:
 
 def seed_of(random_state: Any) -> int | None:
     """A seed from what scikit-learn takes for `random_state`; `None` stays `None`."""
-    if random_state is None or isinstance(random_state, (int, np.integer)):
-        return None if random_state is None else int(random_state)
+    if random_state is None:
+        return None
+    if isinstance(random_state, (int, np.integer)):
+        if random_state < 0:
+            raise DataError(f"a seed is zero or more, got random_state={random_state}")
+        return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
