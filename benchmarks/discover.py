@@ -330,7 +330,7 @@ def real(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     if arguments.data is None:
         print("real tables need --data; left out")
         return []
-    limit = 30.0 if arguments.quick else 90.0
+    limit = 30.0 if arguments.quick else 180.0
     found = []
     for name, read in REAL.items():
         table = read(arguments.data)

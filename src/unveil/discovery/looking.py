@@ -231,14 +231,14 @@ def choose_best(candidates: Sequence[Candidate], settings: Settings) -> Candidat
     """The candidate to keep: the best of those that are not redundant.
 
     Both the Cheeseman-Stutz score and cross-validation have to speak for it. The best of many is
-    large by luck: with equal prior odds for each of n places, the score has to gain more than
-    log n. Scores that differ by less than that are a tie, and predictions decide.
+    large by luck: with equal prior odds for each of n places, both have to gain more than log n.
+    Scores that differ by less than that are a tie, and predictions decide.
     """
     places = {c.place for c in candidates}
     luck = float(np.log(max(len(places), 1)))
     good = [
         c for c in candidates
-        if c.network is not None and c.verdict == PAYS and c.predicted > 0
+        if c.network is not None and c.verdict == PAYS and c.predicted > luck
         and c.gain > max(settings.min_gain, luck)
     ]  # fmt: skip
     best = max((c.gain for c in good), default=0.0)

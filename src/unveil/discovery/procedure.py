@@ -189,7 +189,7 @@ def _judged(candidate: Candidate, kept: Candidate | None) -> Candidate:
     elif kept is not None:
         words = "another gains more or predicts better"
     else:
-        words = "gains too little for so many tries"
+        words = "gains or predicts too little for so many tries"
     return replace(candidate, verdict=f"{PAYS}, but {words}")
 
 
