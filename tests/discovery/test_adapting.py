@@ -1,5 +1,7 @@
 """The steps from a place to a network: what they start from and what they may not lose."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from unveil.discovery.adapting import (
     _merged_states,
     _split_states,
     adapt_candidate,
+    as_parent,
     first_look,
     polish_candidate,
     wide_candidate,
@@ -19,6 +22,7 @@ from unveil.em import cheeseman_stutz
 from unveil.errors import SizeError
 from unveil.hidden import with_hidden_parent
 from unveil.infer import JunctionTree
+from unveil.model import facing_away_from
 from unveil.progress import Ticker
 from unveil.search.learn import learn
 
@@ -156,3 +160,15 @@ def test_rows_that_do_not_count_are_typical_of_nothing(bench, looked):
     weights[first] = 0.0
     found = meaning_of(network, bench.table.with_weights(weights), "H1")
     assert not set(first) & {r for p in found.profiles for r in p.typical_rows}
+
+
+def test_of_equivalent_graphs_the_one_with_the_hidden_variable_as_parent(bench, looked):
+    candidate = max(looked, key=lambda c: c.gain)
+    first = candidate.children[0]
+    away = replace(candidate, network=facing_away_from(candidate.network, [first]))
+    back = as_parent(bench, away)
+    assert back.network.dag.parents("H1") == ()
+    assert back.children == back.network.dag.children("H1")
+    assert set(back.children) == set(candidate.network.dag.neighbours("H1"))
+    scores = [cheeseman_stutz(c.network, bench.table, PRIOR) for c in (away, back)]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-6)

@@ -32,6 +32,7 @@ from unveil.hidden.agglomeration import Agglomeration, agglomerate_states
 from unveil.hidden.candidate import naive_graph
 from unveil.hidden.cardinality import choose_cardinality, completed_fit
 from unveil.model.network import Network
+from unveil.model.turning import facing_away_from
 from unveil.score.bdeu import BDeu
 from unveil.search.constraints import Constraints
 from unveil.table.core import Table
@@ -40,6 +41,7 @@ from unveil.table.variable import Variable
 __all__ = [
     "Adapt",
     "adapt_candidate",
+    "as_parent",
     "first_look",
     "polish_candidate",
     "random_candidate",
@@ -168,6 +170,17 @@ def with_gaps(bench: Bench, candidate: Candidate, adapt: Adapt) -> Candidate:
         return candidate
     as_they_are = replace(bench, completed=bench.table)
     return _adapted(as_they_are, candidate, adapt, max_rounds=5)
+
+
+def as_parent(bench: Bench, candidate: Candidate) -> Candidate:
+    """The candidate in the equivalent graph that makes hidden variables parents where it can.
+
+    Scores and predictions are the same; it is easier to read.
+    """
+    if candidate.network is None:
+        return candidate
+    network = facing_away_from(candidate.network, [*bench.network.hidden, candidate.name])
+    return replace(candidate, network=network, children=network.dag.children(candidate.name))
 
 
 def with_cardinalities(bench: Bench, candidate: Candidate) -> Candidate:

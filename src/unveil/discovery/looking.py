@@ -12,6 +12,7 @@ import numpy as np
 from unveil.discovery.adapting import (
     Adapt,
     adapt_candidate,
+    as_parent,
     first_look,
     polish_candidate,
     random_candidate,
@@ -134,7 +135,7 @@ def _polish(bench: Bench, candidate: Candidate) -> list[Candidate]:
 
 def _check_predictions(bench: Bench, candidate: Candidate, adapt: Adapt) -> list[Candidate]:
     try:
-        checked = check_candidate(bench, with_gaps(bench, candidate, adapt))
+        checked = check_candidate(bench, as_parent(bench, with_gaps(bench, candidate, adapt)))
     except SizeError:
         return [replace(candidate, network=None, verdict=TOO_LARGE)]
     return [with_cardinalities(bench, checked) if checked.verdict == PAYS else checked]

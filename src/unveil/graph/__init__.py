@@ -5,6 +5,7 @@
 - `undirected`: `UndirectedGraph`; `moral`: `moral_graph`
 - `pdag`: `PDAG`, with arcs and undirected edges; `extension`: `consistent_extension` to a DAG
 - `equivalence`: `skeleton`, `v_structures`, `equivalent`, `completed_pdag`
+- `turning`: `is_covered`, `turned_away_from`: other members of an equivalence class
 - `distance`: `compare`, `structural_hamming_distance`, `equivalence_class_distance`
 - `random`: `random_dag`; `convert`: `to_networkx`, `from_networkx`
 - `names` and `order`: checked names, topological orders and cycles, shared by the files above
@@ -24,6 +25,7 @@ from unveil.graph.moral import moral_graph
 from unveil.graph.pdag import PDAG
 from unveil.graph.random import random_dag
 from unveil.graph.separation import d_separated, reachable
+from unveil.graph.turning import is_covered, turned_away_from
 from unveil.graph.undirected import UndirectedGraph
 
 __all__ = [
@@ -38,11 +40,13 @@ __all__ = [
     "equivalence_class_distance",
     "equivalent",
     "from_networkx",
+    "is_covered",
     "moral_graph",
     "random_dag",
     "reachable",
     "skeleton",
     "structural_hamming_distance",
     "to_networkx",
+    "turned_away_from",
     "v_structures",
 ]

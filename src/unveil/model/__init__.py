@@ -8,6 +8,7 @@
 - `prior.py`: Dirichlet priors over tables
 - `fit.py`: `fit`, parameters from complete weighted rows
 - `marginal.py`: exact marginals of a few variables
+- `turning.py`: `facing_away_from`, the same distribution over an equivalent graph
 """
 
 from unveil.model.conditional_gaussian_cpd import ConditionalGaussianCPD, fit_gaussian
@@ -18,6 +19,7 @@ from unveil.model.marginal import marginal
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize, PriorNetwork, PseudoCount
 from unveil.model.table_cpd import TableCPD
+from unveil.model.turning import facing_away_from
 
 __all__ = [
     "CPD",
@@ -29,6 +31,7 @@ __all__ = [
     "PriorNetwork",
     "PseudoCount",
     "TableCPD",
+    "facing_away_from",
     "fit",
     "fit_gaussian",
     "marginal",

@@ -1,0 +1,31 @@
+"""The same joint distribution over another graph of the class."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from infer.networks import networks
+from infer.oracle import Enumeration
+
+from unveil import datasets
+from unveil.graph import equivalent
+from unveil.model import facing_away_from
+
+
+@given(networks(), st.data())
+@settings(max_examples=80, deadline=None)
+def test_the_joint_stays(network, data):
+    """Zeros and certain rows included."""
+    name = data.draw(st.sampled_from(network.names))
+    turned = facing_away_from(network, [name])
+    assert equivalent(turned.dag, network.dag)
+    assert turned.names == network.names
+    there, back = Enumeration(network), Enumeration(turned)
+    np.testing.assert_allclose(back.joint, there.joint, atol=1e-12)
+
+
+def test_alarm():
+    alarm = datasets.network("alarm")
+    turned = facing_away_from(alarm, ["HR"])
+    rows = alarm.sample(500, seed=1)
+    assert turned.log_likelihood(rows) == pytest.approx(alarm.log_likelihood(rows))
