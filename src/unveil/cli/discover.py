@@ -142,7 +142,7 @@ class _State:
             "fingerprint": self._fingerprint,
             "finished": finished,
             "seed": self.seed,
-            "rounds": rounds_as_json(rounds),
+            "rounds": rounds_as_json([r for r in rounds if r.kept is not None]),
         }
         with atomic_write(self._folder / "state.json") as file:
             file.write(json.dumps(state))

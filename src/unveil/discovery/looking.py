@@ -62,7 +62,8 @@ def look_for_hidden(
 
     name = fresh_name([*bench.network.names, *bench.table.names])
     adapted = _started_elsewhere(bench, settings, name, each)
-    cliques = _signatures(bench, settings)[: settings.max_candidates]
+    going = bench.ticker.keep_going()
+    cliques = _signatures(bench, settings)[: settings.max_candidates] if going else ()
     look = partial(_look_at, name=name, adapt=settings.adapt)
     looked = each(look, [clique.nodes for clique in cliques], "first look", 0.4)
     chosen = _worth_adapting(looked, settings.max_adapted)

@@ -1,12 +1,12 @@
 """Rounds of a discovery as JSON and back, so that an interrupted one can go on.
 
-Of every candidate the words and numbers are kept, of the one that won also its network. The tree of
-merges is made again when it is read back: it follows from the rows.
+Of every candidate the words and numbers are kept, of the one that won also its network (as a text,
+in unveil's own format). The tree of merges is made again when it is read back: it follows from the
+rows.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +16,6 @@ from unveil.discovery.procedure import Round
 from unveil.errors import FormatError
 from unveil.formats import dumps, loads
 from unveil.hidden.agglomeration import agglomerate_states
-from unveil.model.network import Network
 from unveil.table.core import Table
 
 __all__ = ["rounds_as_json", "rounds_from_json"]
@@ -26,11 +25,11 @@ def rounds_as_json(rounds: Sequence[Round]) -> list[dict[str, Any]]:
     """What there is to remember of rounds, as lists, dicts, texts and numbers."""
     return [
         {
-            "before": _network_as_json(r.before),
+            "before": dumps(r.before, "json"),
             "score_before": r.score_before,
             "candidates": [_candidate_as_json(c) for c in r.candidates],
             "kept": None if r.kept is None else r.candidates.index(r.kept),
-            "network": None if r.kept is None else _network_as_json(r.kept.network),
+            "network": _written(r.kept),
         }
         for r in rounds
     ]
@@ -45,11 +44,11 @@ def rounds_from_json(records: Any, table: Table, seed: int) -> tuple[Round, ...]
 
 
 def _round(record: dict[str, Any], table: Table, seed: int) -> Round:
-    before = loads(json.dumps(record["before"]), "json")
+    before = loads(record["before"], "json")
     candidates = [_candidate(c) for c in record["candidates"]]
     kept = None
     if record["kept"] is not None:
-        network = loads(json.dumps(record["network"]), "json")
+        network = loads(record["network"], "json")
         kept = candidates[record["kept"]]
         rows = complete_hidden(before, table, seed)
         tree = agglomerate_states(rows, network.dag, kept.name)
@@ -57,9 +56,8 @@ def _round(record: dict[str, Any], table: Table, seed: int) -> Round:
     return Round(before, float(record["score_before"]), tuple(candidates), kept)
 
 
-def _network_as_json(network: Network | None) -> Any:
-    assert network is not None
-    return json.loads(dumps(network, "json"))
+def _written(kept: Candidate | None) -> str | None:
+    return None if kept is None or kept.network is None else dumps(kept.network, "json")
 
 
 def _candidate_as_json(candidate: Candidate) -> dict[str, Any]:

@@ -106,8 +106,8 @@ class FamilyScores:
         """What the family gains when each variable is added to, or dropped from, its parents.
 
         Shape (n_variables,); the entry of the child itself is `-inf`, and so are those of parents
-        with which the family's table would have more than `LARGEST_FAMILY` cells. (With few rows
-        and many states, BDeu goes on adding parents: configurations that occur once cost nothing.)
+        with which the family's table would have more than `LARGEST_FAMILY` cells. With few rows and
+        many states, BDeu goes on adding parents: configurations that occur once cost nothing.
         """
         key = (child, tuple(sorted(parents)))
         row = self._rows.get(key)
