@@ -7,17 +7,11 @@ import pytest
 
 from unveil import DAG, EquivalentSampleSize, Table, Variable, fit
 from unveil.discovery import Settings, discover_networks
-from unveil.discovery.adapting import (
-    _merged_states,
-    _split_states,
-    adapt_candidate,
-    as_parent,
-    first_look,
-    polish_candidate,
-    wide_candidate,
-)
+from unveil.discovery.adapting import adapt_candidate, as_parent
 from unveil.discovery.evaluation import Bench, complete_hidden
 from unveil.discovery.meaning import Trait, meaning_of
+from unveil.discovery.polishing import _merged_states, _split_states, polish_candidate
+from unveil.discovery.starting import first_look, wide_candidate
 from unveil.em import cheeseman_stutz
 from unveil.errors import SizeError
 from unveil.hidden import with_hidden_parent

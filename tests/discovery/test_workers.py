@@ -8,8 +8,8 @@ from joblib import parallel_config
 
 from unveil import EquivalentSampleSize, datasets, fit
 from unveil.discovery import workers
-from unveil.discovery.adapting import random_candidate
 from unveil.discovery.evaluation import Bench
+from unveil.discovery.starting import random_candidate
 from unveil.discovery.workers import Workers
 from unveil.em import cheeseman_stutz
 from unveil.progress import Ticker

@@ -3,7 +3,8 @@
 - `call.py`: `discover`, everything in one call
 - `procedure.py`: the rounds of looking and keeping; `settings.py`: what can be set
 - `looking.py`: one round, from places to the best candidate; `workers.py`: side by side
-- `adapting.py`: from a place to a network around it; `observed.py`: the network it has to beat
+- `starting.py`: where candidates begin; `adapting.py`: the network around one
+- `polishing.py`: larger changes to the best; `observed.py`: the network they have to beat
 - `evaluation.py`: what one candidate is worth
 - `evidence.py`: whether it is warranted
 - `meaning.py`: what its states mean

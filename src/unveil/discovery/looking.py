@@ -13,16 +13,14 @@ from unveil.discovery.adapting import (
     Adapt,
     adapt_candidate,
     as_parent,
-    first_look,
-    polish_candidate,
-    random_candidate,
-    wide_candidate,
     with_cardinalities,
     with_gaps,
 )
 from unveil.discovery.evaluation import PAYS, Bench, Candidate, check_candidate
 from unveil.discovery.observed import n_random_starts
+from unveil.discovery.polishing import polish_candidate
 from unveil.discovery.settings import Settings
+from unveil.discovery.starting import first_look, random_candidate, wide_candidate
 from unveil.discovery.workers import Work, Workers
 from unveil.errors import SizeError
 from unveil.evaluate.bootstrap import bootstrap_arcs
