@@ -152,6 +152,7 @@ def _named_as_before(bench: Bench, network: Network, name: str) -> Network:
 
 
 def adapted(bench: Bench, candidate: Candidate, adapt: Adapt, max_rounds: int = 12) -> Candidate:
+    """The candidate after structural EM of the kind asked for and EM, with its gain and verdict."""
     assert candidate.network is not None
     network, name = candidate.network, candidate.name
     if adapt != "em":
