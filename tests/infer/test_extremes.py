@@ -311,3 +311,18 @@ def test_forecast_covers_the_arrays_of_one_row():
     arrays = plan.potential.nbytes + plan.up.nbytes + plan.down.nbytes + 8 * tree.n_cells
     arrays += 2 * 8 * (int(plan.sep_first[-1]) - 1)
     assert arrays <= tree.forecast <= 1.1 * arrays
+
+
+def test_products_too_small_for_a_reciprocal():
+    """1e-301 times 1e-13: no ordinary number any more, and one over it would be infinite."""
+    a, b, c = Variable("A", range(3)), Variable("B", range(100)), Variable("C", range(4))
+    of_a = np.array([0.3, 0.7, 1e-301])
+    of_b = np.full((3, 100), 0.01)
+    of_b[2] = [1e-13, *[(1 - 1e-13) / 99] * 99]
+    of_c = np.random.default_rng(0).dirichlet(np.ones(4), 100)
+    network = Network([TableCPD(a, [], of_a / of_a.sum()), TableCPD(b, [a], of_b),
+                       TableCPD(c, [b], of_c)])  # fmt: skip
+    found = posterior(network, {"A": 2, "B": 0}, of="C")
+    np.testing.assert_allclose(found["C"][0], of_c[0], rtol=1e-6)
+    expected = np.log(of_a[2]) + np.log(of_b[2, 0])
+    assert found.log_evidence[0] == pytest.approx(expected, abs=1e-6)

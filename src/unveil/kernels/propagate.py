@@ -22,6 +22,8 @@ Array = npt.NDArray[Any]
 
 TINY, LIFT = 1e-250, 1e250
 """Sums below TINY are multiplied by LIFT before anything is divided by them."""
+LEAST = 1e-300
+"""Nothing is scaled by less: the reciprocal of a smaller number may be infinite."""
 
 
 class TreePlan(NamedTuple):
@@ -184,10 +186,12 @@ def _collect(
                 else:
                     scale[b] += message[entry, b]
         for b in range(len(lanes)):
+            if scale[b] > 0.0 and p >= 0:
+                scale[b] = max(scale[b], LEAST)
             sums[c, b] = scale[b]
             if scale[b] > 0.0:
                 log_z[b] += math.log(scale[b])
-                scale[b] = 1.0 / scale[b]
+                scale[b] = 1.0 / max(scale[b], LEAST)
             else:
                 log_z[b] = -np.inf
         for entry in range(first, last):
@@ -213,9 +217,10 @@ def _absorb(
     inverse = np.empty(len(lanes))
     most = np.zeros(len(lanes))
     for b in range(len(lanes)):
-        inverse[b] = 1.0 / biggest[p, b] if biggest[p, b] > 0.0 else 1.0
+        inverse[b] = 1.0
         if biggest[p, b] > 0.0:
-            log_z[b] += math.log(biggest[p, b])
+            inverse[b] = 1.0 / max(biggest[p, b], LEAST)
+            log_z[b] += math.log(max(biggest[p, b], LEAST))
     first = plan.sep_first[c]
     shift = plan.down_first[c] - plan.first[p]
     for cell in range(plan.first[p], plan.first[p + 1]):
@@ -241,31 +246,34 @@ def _distribute(
         p = plan.parent[c]
         fresh[first:last] = 0.0
         if p < 0:
+            # What a root should sum to is one.
+            message[first] = 0.0
+            fresh[first] = 1.0
             for cell in range(plan.first[c], plan.first[c + 1]):
                 for b in range(len(lanes)):
-                    fresh[first, b] += table[cell, b]
-            for b in range(len(lanes)):
-                fresh[first, b] = 1.0 / fresh[first, b] if fresh[first, b] > 0.0 else 0.0
+                    message[first, b] += table[cell, b]
         else:
             shift = plan.down_first[c] - plan.first[p]
             for cell in range(plan.first[p], plan.first[p + 1]):
                 entry = first + plan.down[shift + cell]
                 for b in range(len(lanes)):
                     fresh[entry, b] += table[cell, b]
-            tiny = False
             for entry in range(first, last):
                 for b in range(len(lanes)):
-                    old = message[entry, b] * sums[c, b]
-                    message[entry, b] = old
-                    if old >= TINY:
-                        fresh[entry, b] /= old
-                    elif old > 0.0:
-                        tiny = True
-                        fresh[entry, b] /= old * LIFT
-                    else:
-                        fresh[entry, b] = 0.0
-            if tiny:
-                _lift(plan, lanes, table, message, c)
+                    message[entry, b] *= sums[c, b]
+        tiny = False
+        for entry in range(first, last):
+            for b in range(len(lanes)):
+                old = message[entry, b]
+                if old >= TINY:
+                    fresh[entry, b] /= old
+                elif old > 0.0:
+                    tiny = True
+                    fresh[entry, b] /= old * LIFT
+                else:
+                    fresh[entry, b] = 0.0
+        if tiny:
+            _lift(plan, lanes, table, message, c)
         for cell in range(plan.first[c], plan.first[c + 1]):
             entry = first + plan.up[cell]
             for b in range(len(lanes)):

@@ -2,8 +2,7 @@
 
 A row that shows most variables agrees with few cells of the tree of cliques: all others have
 probability zero under its evidence. `unveil.kernels.propagate` multiplies and adds these zeros,
-many rows at a time; here they are left out. Values are added and multiplied in the same order, so
-the results are the same to the last bit.
+many rows at a time; here they are left out. The results are the same up to rounding.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from unveil.kernels.propagate import LIFT, TINY, TreePlan
+from unveil.kernels.propagate import LEAST, LIFT, TINY, TreePlan
 
 __all__ = ["agreeing_cells", "calibrate_slices", "explain_slices"]
 
@@ -116,20 +115,21 @@ def _collect(
                 scale = max(scale, message[entries[e]])
             else:
                 scale += message[entries[e]]
-        sums[c] = scale
         if scale <= 0.0:
             return -np.inf
+        p = plan.parent[c]
+        if p < 0:
+            log_z += math.log(scale)
+            continue
+        sums[c] = scale = max(scale, LEAST)
         log_z += math.log(scale)
         inverse = 1.0 / scale
         for e in range(entry_first[c], entry_first[c + 1]):
             message[entries[e]] *= inverse
-        p = plan.parent[c]
-        if p < 0:
-            continue
         inverse = 1.0
         if biggest[p] > 0.0:
-            inverse = 1.0 / biggest[p]
-            log_z += math.log(biggest[p])
+            inverse = 1.0 / max(biggest[p], LEAST)
+            log_z += math.log(max(biggest[p], LEAST))
         most = 0.0
         shift = plan.down_first[c] - plan.first[p]
         for i in range(cell_first[p], cell_first[p + 1]):
@@ -151,27 +151,29 @@ def _distribute(
         for e in range(entry_first[c], entry_first[c + 1]):
             fresh[entries[e]] = 0.0
         if p < 0:
-            total = 0.0
+            root = plan.sep_first[c]
+            message[root] = 0.0
+            fresh[root] = 1.0
             for i in range(cell_first[c], cell_first[c + 1]):
-                total += value[i]
-            fresh[plan.sep_first[c]] = 1.0 / total if total > 0.0 else 0.0
+                message[root] += value[i]
         else:
             shift = plan.down_first[c] - plan.first[p]
             for i in range(cell_first[p], cell_first[p + 1]):
                 fresh[plan.sep_first[c] + plan.down[shift + cells[i]]] += value[i]
             for e in range(entry_first[c], entry_first[c + 1]):
-                entry = entries[e]
-                old = message[entry] * sums[c]
-                message[entry] = old
-                if old >= TINY:
-                    fresh[entry] /= old
-                elif old > 0.0:
-                    fresh[entry] /= old * LIFT
-                else:
-                    fresh[entry] = 0.0
+                message[entries[e]] *= sums[c]
+        for e in range(entry_first[c], entry_first[c + 1]):
+            entry = entries[e]
+            old = message[entry]
+            if old >= TINY:
+                fresh[entry] /= old
+            elif old > 0.0:
+                fresh[entry] /= old * LIFT
+            else:
+                fresh[entry] = 0.0
         for i in range(cell_first[c], cell_first[c + 1]):
             entry = plan.sep_first[c] + plan.up[cells[i]]
-            if p >= 0 and 0.0 < message[entry] < TINY:
+            if 0.0 < message[entry] < TINY:
                 value[i] *= LIFT
             value[i] *= fresh[entry]
 
