@@ -140,7 +140,14 @@ def test_a_variable_behind_much_of_the_table():
 
 @pytest.mark.parametrize(
     ("share", "words"),
-    [(0.33, "33%"), (0.003, "0.3%"), (0.0004, "0.04%"), (1.0, "100%"), (0.998, "99.8%"), (0, "0")],
+    [
+        (0.33, "33%"),
+        (0.003, "0.3%"),
+        (0.0004, "less than 0.1%"),
+        (1.0, "100%"),
+        (0.998, "99.8%"),
+        (0, "0"),
+    ],
 )
 def test_shares_in_words(share, words):
     trait = Trait("x", "yes", share, 0.5)

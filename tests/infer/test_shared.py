@@ -130,7 +130,7 @@ def test_rows_with_gaps_of_their_own_without_a_tree(monkeypatch, seed):
     usual, likelihoods = posterior(network, rows, targets), log_likelihoods(network, rows)
     module = import_module("unveil.infer.posterior")
     monkeypatch.setattr(module, "HEAVY_TREE", 0)
-    monkeypatch.setattr(module, "TREE_CELL_COST", 1e9)
+    monkeypatch.setattr(module, "TREE_SETUP", 1e9)
     monkeypatch.setattr(JunctionTree, "marginals", None)
     found = posterior(network, rows, targets)
     for name in targets:

@@ -77,7 +77,7 @@ def discover(
             on_round=state.save,
         )  # fmt: skip
     _write(report, data.name, output)
-    stopped = report.discovery.stopped
+    stopped = report.stopped
     state.save(report.discovery.rounds, finished=stopped == "converged")
     say(report.summary)
     if stopped != "converged":
@@ -107,6 +107,7 @@ class _State:
         import secrets
 
         self._folder, self._table = folder, table
+        self._given_seed = seed
         self.seed = secrets.randbelow(2**31) if seed is None else seed
         digest = hashlib.sha256()
         for variable in table.variables:
@@ -117,7 +118,10 @@ class _State:
         self._fingerprint = digest.hexdigest()
 
     def load(self) -> tuple[Round, ...]:
-        """The rounds of an earlier run that was interrupted; none if it asked something else."""
+        """The rounds of an earlier run that was interrupted; none if it asked something else.
+
+        Going on, the seed is that of the earlier run.
+        """
         from unveil.discovery import rounds_from_json
         from unveil.errors import UnveilError
 
@@ -128,7 +132,12 @@ class _State:
             known = json.loads(file.read_text(encoding="utf-8"))
             if known["fingerprint"] != self._fingerprint or known["finished"]:
                 return ()
-            return rounds_from_json(known["rounds"], self._table, int(known["seed"]))
+            seed = int(known["seed"])
+            if self._given_seed not in (None, seed):
+                return ()
+            rounds = rounds_from_json(known["rounds"], self._table, seed)
+            self.seed = seed
+            return rounds
         except (UnveilError, ValueError, KeyError, TypeError):
             note(f"{file} cannot be read; starting afresh")
             return ()

@@ -20,7 +20,7 @@ from unveil.errors import DataError
 from unveil.evaluate.log_loss import LogLoss, n_cases
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
-from unveil.progress import Listener, Ticker
+from unveil.progress import Listener, StopReason, Ticker
 from unveil.table.core import Table
 
 __all__ = ["DiscoveryReport", "discover"]
@@ -44,6 +44,8 @@ class DiscoveryReport:
     table: Table
     held_out: LogLoss | None = None
     """The log-loss of what was found, by the same cross-validation as the straw men's."""
+    stopped: StopReason = "converged"
+    """Why the work ended, evidence included."""
 
     @property
     def network(self) -> Network:
@@ -172,7 +174,8 @@ def discover(
             StrawMan("no hidden variable", found.baseline, found.baseline_score, held_out)
         )
         compared.append(naive_straw_man(found, table, folds, ticker.time_left()))
-    return DiscoveryReport(found, proofs, meanings, tuple(compared), table, own)
+    stopped = found.stopped if found.stopped != "converged" else ticker.reason or "converged"
+    return DiscoveryReport(found, proofs, meanings, tuple(compared), table, own, stopped)
 
 
 def _evidence_words(proof: Evidence) -> list[str]:

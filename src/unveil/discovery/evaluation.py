@@ -124,10 +124,6 @@ class Bench:
         most = self.max_parents
         return most is not None and any(len(dag.parents(n)) > most for n in dag.nodes)
 
-    def score_of(self, network: Network) -> float:
-        """The gain of a network over the one without the candidate, in nats."""
-        return hidden_scores(network, self.table, self.prior).cheeseman_stutz - self.score
-
 
 def check_candidate(bench: Bench, candidate: Candidate) -> Candidate:
     """The candidate with its cross-validated gain, if it could be kept.

@@ -140,8 +140,9 @@ def _traits(
 
 
 def _percent(share: float) -> str:
-    """A share as people write it: whole percents, or as many digits as it takes to see it."""
-    for digits in (0, 1, 2, 3):
-        if share >= 0.5 * 10.0 ** -(digits + 2):
-            break
-    return f"{share:.{digits}%}" if share < 0.995 or share == 1 else f"{share:.1%}"
+    """A share as people write it: whole percents, or more digits near none and all."""
+    if 0 < share < 0.0005:
+        return "less than 0.1%"
+    if 0.9995 < share < 1:
+        return "more than 99.9%"
+    return f"{share:.1%}" if 0 < share < 0.005 or 0.995 < share < 1 else f"{share:.0%}"

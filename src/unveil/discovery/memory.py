@@ -28,7 +28,7 @@ def rounds_as_json(rounds: Sequence[Round]) -> list[dict[str, Any]]:
             "before": dumps(r.before, "json"),
             "score_before": r.score_before,
             "candidates": [_candidate_as_json(c) for c in r.candidates],
-            "kept": None if r.kept is None else r.candidates.index(r.kept),
+            "kept": next((i for i, c in enumerate(r.candidates) if c is r.kept), None),
             "network": _written(r.kept),
         }
         for r in rounds

@@ -29,8 +29,9 @@ Vector = npt.NDArray[np.float64]
 
 TREE_OVERHEAD = 5.0
 """What every pass costs for each cell of the tree, however few rows there are, in visits."""
-TREE_BYTES = 60
-"""The memory that a pass takes for each cell of the tree."""
+TREE_BYTES, FACTOR_BYTES = 40, 60
+"""The memory that a pass takes for each cell of the tree, and for each cell that a family's table
+is multiplied into."""
 SMALL_GROUP = 1_000_000
 """Groups whose rows visit fewer cells of the junction tree share it: setting up a reduced model for
 them would cost more than it saves."""
@@ -118,7 +119,8 @@ def _tree_if_it_fits(network: Network) -> JunctionTree | None:
         tree = JunctionTree(network)
     except SizeError:
         return None
-    return tree if TREE_BYTES * tree.n_cells <= memory_limit() else None
+    needed = TREE_BYTES * tree.n_cells + FACTOR_BYTES * tree.n_factor_cells
+    return tree if needed <= memory_limit() else None
 
 
 def _reduced(network: Network, names: list[str], tree_cost: float) -> ReducedModel | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unveil.em.expectation import Expectation
+from unveil.em.expectation import Expectation, rows_to_learn_from
 from unveil.em.flat import FlatTables
 from unveil.em.loop import run_em
 from unveil.em.parametric import em_step
@@ -37,10 +37,10 @@ def short_em(
     which costs less than to part with them, unless they are large.
     """
     names = [n for n in network.names if n in table and not network.variable(n).hidden]
-    observed = table.select(names).conform([network.variable(n) for n in names])
+    observed = rows_to_learn_from(network, table.select(names))
     lacking = {n for n in network.names if n not in observed or observed.missing(n).any()}
     seen = [n for n in network.names if not lacking & {n, *network.dag.parents(n)}]
-    if sum(_values(network, n).size for n in seen) < LARGE:
+    if sum(_size(network, n) for n in seen) < LARGE:
         return _run(network, observed, prior, iterations, tolerance)
     fitted: dict[str, CPD] = {}
     log_likelihood = 0.0
@@ -83,7 +83,6 @@ def _part_without(network: Network, seen: list[str]) -> Network:
     return Network([*roots.values(), *rest])
 
 
-def _values(network: Network, name: str) -> Vector:
+def _size(network: Network, name: str) -> int:
     cpd = network.cpd(name)
-    assert isinstance(cpd, TableCPD)
-    return cpd.values
+    return cpd.values.size if isinstance(cpd, TableCPD) else 0

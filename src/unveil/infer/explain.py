@@ -49,12 +49,12 @@ def most_probable(
     """
     table = as_table(network, given)
     evidence = evidence_from(network, network.names, table, dict(likelihood or {}))
-    found = shared_explanation(network, evidence)
+    found = shared_explanation(network, evidence, max_bytes=max_bytes)
     if found is None:
         try:
             found = tree_of(network, network.names, max_bytes).explain(evidence)
         except SizeError:
-            found = shared_explanation(network, evidence, even_if_dear=True)
+            found = shared_explanation(network, evidence, even_if_dear=True, max_bytes=max_bytes)
             if found is None:
                 raise
     log_p, codes = found

@@ -18,12 +18,7 @@ from unveil.infer.evidence import (
     observed_names,
     table_of_findings,
 )
-from unveil.infer.shared import (
-    TREE_CELL_COST,
-    answer_by_patterns,
-    early_answer,
-    shared_answer,
-)
+from unveil.infer.shared import answer_by_patterns, early_answer, shared_answer
 from unveil.infer.tree import JunctionTree
 from unveil.model.network import Network
 from unveil.table.core import Table
@@ -41,9 +36,9 @@ __all__ = [
 
 Matrix = npt.NDArray[np.float64]
 
-HEAVY_TREE = 2_000_000
-"""With more cells, setting up the tree takes so long that rows are rather summed over one pattern
-of gaps after the other, if that can be done."""
+HEAVY_TREE, TREE_SETUP = 2_000_000, 10.0
+"""With more cells, setting up the tree takes so long (so many visits for each) that rows are rather
+summed over one pattern of gaps after the other, if that is less work."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +207,7 @@ def _exact(
     part = relevant_network(network, names)
     evidence = evidence_from(part, part.names, table, soft)
     places = [part.names.index(name) for name in targets]
-    found = early_answer(part, evidence, places)
+    found = early_answer(part, evidence, places, max_bytes)
     if found is not None:
         return found
     try:
@@ -223,11 +218,9 @@ def _exact(
             raise
         return found
     if tree.n_cells > HEAVY_TREE:
-        found = answer_by_patterns(part, evidence, places, TREE_CELL_COST * tree.n_cells)
+        found = answer_by_patterns(part, evidence, places, TREE_SETUP * tree.n_cells)
         if found is not None:
             return found
-    evidence = evidence_from(tree.network, tree.names, table, soft)
-    places = [tree.names.index(name) for name in targets]
     return shared_answer(tree, evidence, places) or tree.marginals(evidence, places, n_jobs)
 
 

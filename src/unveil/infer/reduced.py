@@ -58,6 +58,7 @@ class ReducedModel:
         self._table_first = np.concatenate(
             [[0], np.cumsum([math.prod(self._n_states[m] for m in f) for f in families])]
         )
+        self.n_table_entries = int(self._table_first[-1])
         self.n_entries = sum(
             math.prod(self._n_states[m] for m in f if m not in self._hidden) * self.n_configurations
             for f in self._families

@@ -33,6 +33,8 @@ FEWEST_ROWS = 64
 """With fewer rows, setting up the reduced model costs more than it saves."""
 TREE_CELL_COST = 3.0
 """How much dearer a cell of the junction tree is than an entry of the reduced model."""
+ENTRY_COST = 10.0
+"""What it costs to set up an entry of the reduced model, in visits."""
 MOST_POSTERIORS = 20_000_000
 
 
@@ -46,33 +48,43 @@ def least_cells(network: Network) -> int:
 
 
 def early_answer(
-    network: Network, evidence: Evidence, targets: Sequence[int]
+    network: Network, evidence: Evidence, targets: Sequence[int], max_bytes: int | None = None
 ) -> tuple[Matrix, list[Matrix]] | None:
     """What a junction tree would give, where it is sure to cost more; `None` elsewhere."""
     if evidence.n_rows < FEWEST_ROWS:
         return None
-    return _answer(network, evidence, targets, TREE_CELL_COST * least_cells(network))
+    limit = TREE_CELL_COST * least_cells(network)
+    return _answer(network, evidence, targets, limit, max_bytes)
 
 
 def answer_by_patterns(
     network: Network,
     evidence: Evidence,
     targets: Sequence[int],
-    limit: float,
+    most_work: float,
     max_bytes: int | None = None,
 ) -> tuple[Matrix, list[Matrix]] | None:
     """What a junction tree would give, for the rows of each pattern of gaps in turn.
 
-    `None` if some rows would cost more than `limit` each, or take more than `max_bytes`.
+    `None` if it is estimated to be more work than allowed, or would take more than `max_bytes`.
     """
-    lacks = np.packbits(evidence.codes == evidence.missing, axis=0)
-    patterns, member = np.unique(lacks, axis=1, return_inverse=True)
+    missing = evidence.codes == evidence.missing
+    patterns, first, member = np.unique(
+        np.packbits(missing, axis=0), axis=1, return_index=True, return_inverse=True
+    )
+    members = [np.flatnonzero(member.reshape(-1) == p) for p in range(patterns.shape[1])]
+    work = 0.0
+    for rows, example in zip(members, first, strict=True):
+        lacking = [n for n, lack in zip(network.names, missing[:, example], strict=True) if lack]
+        model = ReducedModel(network, lacking)
+        work += ENTRY_COST * (model.n_entries + model.n_table_entries) + len(rows) * model.cost
+        if work > most_work:
+            return None
     log_z = np.zeros(evidence.n_rows)
     marginals = [np.empty((evidence.n_rows, network.variables[t].n_states)) for t in targets]
-    for pattern in range(patterns.shape[1]):
-        rows = np.flatnonzero(member.reshape(-1) == pattern)
+    for rows in members:
         part = replace(evidence, codes=np.ascontiguousarray(evidence.codes[:, rows]))
-        found = _answer(network, part, targets, limit, max_bytes)
+        found = _answer(network, part, targets, math.inf, max_bytes)
         if found is None:
             return None
         log_z[rows] = found[0]
@@ -92,14 +104,17 @@ def shared_answer(
 
 
 def shared_explanation(
-    network: Network, evidence: Evidence, even_if_dear: bool = False
+    network: Network,
+    evidence: Evidence,
+    even_if_dear: bool = False,
+    max_bytes: int | None = None,
 ) -> tuple[Matrix, npt.NDArray[np.int64]] | None:
     """What `JunctionTree.explain` gives as the most probable explanation, by the reduced model.
 
     `None` where a tree may cost less, unless `even_if_dear`, or where it cannot be had.
     """
     limit = math.inf if even_if_dear else TREE_CELL_COST * least_cells(network)
-    found = _configurations(network, evidence, limit)
+    found = _configurations(network, evidence, limit, max_bytes)
     if found is None:
         return None
     model, log_z, posterior = found

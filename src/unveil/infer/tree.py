@@ -119,6 +119,12 @@ class JunctionTree:
         )
         return self.n_cells * (8 + 4 + 8) + 4 * down + 2 * 8 * separators
 
+    @property
+    def n_factor_cells(self) -> int:
+        """How many cells the tables of all families are multiplied into, each counted anew."""
+        cliques = self.cliques.cliques
+        return sum(math.prod(self._n_states[v] for v in cliques[home]) for home in self._homes)
+
     def _lanes(self, n_rows: int) -> tuple[int, ...]:
         """As many zeros as rows are taken at a time (a tuple's length is known when compiling)."""
         many = n_rows >= 8 and 8 * MANY_LANES * self.n_cells <= LANE_BYTES

@@ -41,8 +41,9 @@ DENSE_CELLS, DENSE_ANYHOW, DENSE_PER_ROW = 1 << 20, 1 << 14, 4
 """Tables are laid out in full up to so many cells, unless they are large beside the rows: more than
 some number anyhow and so many per row. Of larger ones only what occurs is visited."""
 MOST_KEYS = 1 << 62
-LARGEST_FAMILY = 1 << 20
-"""No search adds a parent that would give a family a larger table than this."""
+LARGEST_PAIR, LARGEST_FAMILY = 1 << 24, 1 << 20
+"""No search by steps adds a parent that would give a family a larger table than this; a first
+parent may give it a larger one than further parents."""
 BITMAP_BYTES = 1 << 21
 MOST_BITMAPS = 320
 """Counting by bitmaps pays while they stay in the cache and there are at most so many."""
@@ -106,8 +107,9 @@ class FamilyScores:
         """What the family gains when each variable is added to, or dropped from, its parents.
 
         Shape (n_variables,); the entry of the child itself is `-inf`, and so are those of parents
-        with which the family's table would have more than `LARGEST_FAMILY` cells. With few rows and
-        many states, BDeu goes on adding parents: configurations that occur once cost nothing.
+        with which the family's table would have more than `LARGEST_FAMILY` cells (`LARGEST_PAIR`
+        for a first parent). With few rows and many states, BDeu goes on adding parents:
+        configurations that occur once cost nothing.
         """
         key = (child, tuple(sorted(parents)))
         row = self._rows.get(key)
@@ -140,7 +142,8 @@ class FamilyScores:
     # Computing ---------------------------------------------------------------------------------
 
     def _compute_toggles(self, child: int, parents: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        outside = np.ones(self.n_variables, bool)
+        cells = math.prod([self._sizes[v] for v in (child, *parents)])
+        outside = cells * self._cards <= (LARGEST_FAMILY if parents else LARGEST_PAIR)
         outside[[child, *parents]] = False
         others = outside.nonzero()[0]
         fewer = [(child, parents[:i] + parents[i + 1 :]) for i in range(len(parents))]
@@ -149,8 +152,6 @@ class FamilyScores:
         if parents:
             row[list(parents)] = known[1:] - known[0]
         row[others] = self._additions(child, parents, others) - known[0]
-        cells = math.prod([self._sizes[v] for v in (child, *parents)])
-        row[others[cells * self._cards[others] > LARGEST_FAMILY]] = -np.inf
         return row
 
     def _additions(

@@ -139,8 +139,9 @@ def _legal_move(state: GraphState, x: int, y: int, generator: np.random.Generato
         return None
     if not state.parents[y, x]:
         legal = rules.allowed[y, x] and room[y] > 0 and not state.reach[y, x]
-        return (ADD, x, y) if legal else None
+        return (ADD, x, y) if legal and state.toggles[y, x] > -np.inf else None
     if rules.required_now(state.parents)[y, x]:
         return None
     turn = rules.allowed[x, y] and room[x] > 0 and reversible(state.parents, state.reach, x, y)
+    turn = turn and state.toggles[x, y] > -np.inf
     return (REVERSE, x, y) if turn and generator.random() < 0.5 else (DELETE, x, y)
