@@ -205,3 +205,27 @@ def test_the_demo_discovers_the_college_plans(run, tmp_path, monkeypatch):
     assert Table.read(asked["data"], weights=asked["weights"]).total_weight == 10_318
     assert (asked["output"], asked["ess"], asked["seed"]) == (tmp_path, 5.0, 1)
     assert out.startswith(f"$ unveil discover {asked['data']} --weights weight --ess 5 --seed 1")
+
+
+def test_going_on_keeps_the_seed(run, data, tmp_path, monkeypatch):
+    unseeded = ["--max-hidden", "2", "--resamples", "1", "--no-straw-men", "--jobs", "1"]
+    words = ["discover", data, "-o", tmp_path, *unseeded]
+    with monkeypatch.context() as patch:
+        stop_when(patch, "round 2")
+        run(*words)
+    state = json.loads((tmp_path / "state.json").read_text())
+    (tmp_path / "state.json").write_text(json.dumps(state))
+    assert "going on" not in run(*words, "--seed", state["seed"] + 1, "--time-limit", "0")[2]
+    (tmp_path / "state.json").write_text(json.dumps(state))
+    assert "going on" in run(*words)[2]
+    assert json.loads((tmp_path / "state.json").read_text())["seed"] == state["seed"]
+
+
+def test_stopped_during_the_evidence_the_work_is_not_finished(run, data, tmp_path, monkeypatch):
+    words = ["discover", data, "-o", tmp_path, *QUICK]
+    with monkeypatch.context() as patch:
+        stop_when(patch, "evidence")
+        _, out, err = run(*words)
+    assert "stopped early (asked to stop)" in err
+    assert out.startswith("H1: 2 states")
+    assert json.loads((tmp_path / "state.json").read_text())["finished"] is False

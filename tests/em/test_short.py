@@ -6,6 +6,7 @@ import pytest
 from unveil import DAG, EquivalentSampleSize, Variable, datasets, fit
 from unveil.em import fit_em, short
 from unveil.em.short import short_em
+from unveil.errors import DataError
 
 PRIOR = EquivalentSampleSize(1.0)
 ALARM = datasets.network("alarm")
@@ -57,3 +58,11 @@ def test_columns_with_their_states_in_another_order(monkeypatch):
     turned = rows.conform([Variable(v.name, v.labels[::-1]) for v in rows.variables])
     here, there = (short_em(asia, r, PRIOR, 5) for r in (rows, turned))
     assert here == there
+
+
+@pytest.mark.parametrize("large", [0, 10**9])
+def test_rows_without_weight_are_refused(monkeypatch, large):
+    monkeypatch.setattr(short, "LARGE", large)
+    asia = datasets.network("asia")
+    with pytest.raises(DataError, match="the weights of all rows are zero"):
+        short_em(asia, asia.sample(20, seed=1).with_weights(np.zeros(20)), PRIOR, 5)

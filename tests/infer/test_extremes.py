@@ -10,6 +10,7 @@ from unveil import Network, Table, TableCPD, Variable
 from unveil.errors import SizeError
 from unveil.infer import tree as tree_module
 from unveil.infer.evidence import evidence_from
+from unveil.infer.explain import most_probable
 from unveil.infer.posterior import joint_posterior, log_likelihoods, posterior, relevant_network
 from unveil.infer.tree import JunctionTree
 
@@ -297,6 +298,8 @@ def test_limit_in_bytes():
     for question in (
         lambda: posterior(network, max_bytes=100),
         lambda: joint_posterior(network, ["G3_3", "G0_0"], max_bytes=100),
+        lambda: most_probable(network, max_bytes=100),
+        lambda: posterior(network, network.sample(100, seed=1).without("G3_3"), max_bytes=100),
         lambda: log_likelihoods(
             network, network.sample(2, seed=1).knock_out(0.9, seed=1), None, 100
         ),

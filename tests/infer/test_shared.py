@@ -1,5 +1,6 @@
 """Rows that show the same columns: the short way gives what the junction tree gives."""
 
+import math
 from importlib import import_module
 
 import numpy as np
@@ -12,7 +13,7 @@ from unveil.infer import shared as shared_module
 from unveil.infer.evidence import evidence_from
 from unveil.infer.explain import most_probable
 from unveil.infer.posterior import log_likelihoods, posterior, tree_of
-from unveil.infer.shared import shared_answer, shared_explanation
+from unveil.infer.shared import answer_by_patterns, shared_answer, shared_explanation
 from unveil.infer.tree import JunctionTree
 
 from .networks import random_network
@@ -144,3 +145,13 @@ def test_rows_with_gaps_of_their_own_without_a_tree(monkeypatch, seed):
 
 def refuse(*arguments, **settings):
     raise SizeError("too large")
+
+
+def test_many_patterns_are_left_to_the_tree():
+    """Each would be set up anew."""
+    alarm = datasets.network("alarm")
+    rows = alarm.sample(200, seed=1).knock_out(0.1, seed=2)
+    evidence = evidence_from(alarm, alarm.names, rows, {})
+    assert answer_by_patterns(alarm, evidence, [0], 1e6) is None
+    found = answer_by_patterns(alarm, evidence, [0], math.inf)
+    assert found is None or np.isfinite(found[0]).all()

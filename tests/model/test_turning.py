@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from infer.networks import networks
 from infer.oracle import Enumeration
 
-from unveil import datasets
+from unveil import Network, Variable, datasets
+from unveil.errors import ModelError
 from unveil.graph import equivalent
-from unveil.model import facing_away_from
+from unveil.model import LinearGaussianCPD, facing_away_from
 
 
 @given(networks(), st.data())
@@ -29,3 +30,11 @@ def test_alarm():
     turned = facing_away_from(alarm, ["HR"])
     rows = alarm.sample(500, seed=1)
     assert turned.log_likelihood(rows) == pytest.approx(alarm.log_likelihood(rows))
+
+
+def test_only_tables_can_be_turned():
+    x, y = Variable("x"), Variable("y")
+    network = Network([LinearGaussianCPD(x, [], 0.0, [], 1.0),
+                       LinearGaussianCPD(y, [x], 0.0, [1.0], 1.0)])  # fmt: skip
+    with pytest.raises(ModelError, match="'x' has none"):
+        facing_away_from(network, ["y"])

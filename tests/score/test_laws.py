@@ -291,3 +291,15 @@ def test_a_graph_over_other_variables_is_refused():
     scores = scores_for(random_table(1, (2, 2), 10), "bic")
     with pytest.raises(DataError, match=r"only in the graph: \['C'\], only in the table: \['B'\]"):
         scores.total(DAG(["A", "C"]))
+
+
+def test_a_first_parent_of_many_states_may_be_added():
+    """Two columns that say the same in eleven hundred states are linked for all that."""
+    generator = np.random.default_rng(1)
+    codes = np.concatenate([np.arange(1100), generator.integers(1100, size=1100)])
+    table = Table([Variable(n, range(1100)) for n in "ab"] + [Variable("c", range(2))],
+                  [codes, codes, generator.integers(2, size=2200)])  # fmt: skip
+    found = learn(table, BDeu(1.0)).dag
+    assert found.adjacent("a", "b")
+    scores = scores_for(table, "bdeu")
+    assert scores.toggles(0, (1,))[2] == -np.inf

@@ -9,8 +9,10 @@ from score.tables import dags_over, random_table, tables
 from unveil import datasets
 from unveil.errors import DataError, ModelError
 from unveil.graph import DAG
-from unveil.score import SCORES
+from unveil.score import SCORES, families
 from unveil.search import Constraints, hill_climbing
+from unveil.search.graph_state import GraphState
+from unveil.search.hill_climbing import shake
 
 from .helpers import limits_over, neighbours, satisfies, scores_of
 
@@ -162,3 +164,16 @@ def test_a_warm_start_from_the_result_stays_there():
     assert again.dag == first.dag
     assert scores.n_scored == scored
     assert np.isclose(again.score, first.score)
+
+
+def test_random_moves_keep_away_from_families_that_are_too_large(monkeypatch):
+    """Their gain is minus infinity, and no score would come back from there."""
+    monkeypatch.setattr(families, "LARGEST_PAIR", 12)
+    monkeypatch.setattr(families, "LARGEST_FAMILY", 12)
+    for seed in range(20):
+        scores = scores_of(random_table(seed, CARDS, 150))
+        state = GraphState(scores, Constraints().rules(scores.names))
+        shake(state, 30, np.random.default_rng(seed))
+        assert np.isfinite(state.score)
+        for y, row in enumerate(state.parents):
+            assert CARDS[y] * np.prod(np.array(CARDS)[row > 0]) <= 12
