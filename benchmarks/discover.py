@@ -5,8 +5,8 @@
 Parts: `cardinality` (the table of 5.4 with its EM comparison, Fig. 5.3 and Fig. 5.4), `figures`
 (Fig. 4.3 and 4.4), `seeds` (the same at 1000 rows, drawn with other seeds), `large` (INSURANCE at
 10,000 rows), `speed` (20 variables, 5000 rows) and `real` (stocks, news, soybean, COIL; needs
-`--data`). `--quick` takes fewer sizes and short time limits. Results of parts that were not run stay
-in the JSON file.
+`--data`). `--quick` takes fewer sizes and short time limits. Results of parts that were not run
+stay in the JSON file.
 """
 
 from __future__ import annotations
