@@ -6,7 +6,12 @@ import pytest
 from hidden.textbook import merge_all
 from unveil import DAG, BDeu, Table, Variable, datasets
 from unveil.errors import DataError
-from unveil.hidden import agglomerate_several, agglomerate_states, choose_cardinality
+from unveil.hidden import (
+    agglomerate_several,
+    agglomerate_states,
+    choose_cardinality,
+    round_robin,
+)
 from unveil.kernels.agglomerate import Cells, agglomerate, state_term, state_term_plain
 from unveil.score import FamilyScores
 
@@ -165,3 +170,30 @@ def test_several_hidden_variables_take_turns(random_seed):
     assert completed.variable("H").n_states == 2
     by_completed_data = agglomerate_several(table, dag, ["G", "H"], refine=False)
     assert by_completed_data.variable("H").n_states >= 2
+
+
+def test_of_rounds_that_go_in_circles_the_best_counts(monkeypatch):
+    """A hidden root of three states and one of two below it, each with four signs."""
+    generator = np.random.default_rng(2)
+    first = generator.integers(3, size=1500)
+    second = np.where(generator.random(1500) < 0.7, first % 2, generator.integers(2, size=1500))
+    columns = {}
+    for hidden, k, names in ((first, 3, "abcd"), (second, 2, "wxyz")):
+        for name in names:
+            noise = generator.integers(k, size=1500)
+            columns[name] = (k, np.where(generator.random(1500) < 0.75, hidden, noise))
+    table = Table([Variable(n, range(k)) for n, (k, _) in columns.items()],
+                  [c for _, c in columns.values()])  # fmt: skip
+    arcs = [("H1", "H2"), *(("H1", n) for n in "abcd"), *(("H2", n) for n in "wxyz")]
+    dag = DAG([*table.names, "H1", "H2"], arcs)
+    seen = []
+    real = round_robin._score
+
+    def watched(completed, *others):
+        seen.append((real(completed, *others), completed))
+        return seen[-1][0]
+
+    monkeypatch.setattr(round_robin, "_score", watched)
+    found = agglomerate_several(table, dag, ["H1", "H2"])
+    assert found is max(seen, key=lambda pair: pair[0])[1]
+    assert [found.variable(h).n_states for h in ("H1", "H2")] == [3, 2]

@@ -7,9 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from unveil.em.scores import hidden_scores
+from unveil.em.short import short_em
 from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import agglomerate_states
 from unveil.hidden.cardinality import choose_cardinality
+from unveil.model.fit import fit
+from unveil.model.prior import EquivalentSampleSize
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
@@ -32,12 +36,17 @@ def agglomerate_several(
     assignment changes or `max_rounds` rounds have passed. With `refine`, the number of states is
     chosen by a short EM (`choose_cardinality`); without, by the score of the completed data, as in
     the thesis, which over-splits a variable whose few children have few joint assignments.
+
+    Refined choices may go round in circles. So the Cheeseman-Stutz score of the whole network is
+    taken after every round; the best round counts, and three that bring nothing better are the
+    last.
     """
     completed = table
     for name in names:
         completed = completed.with_column(
             Variable(name, [0], hidden=True), np.zeros(table.n_rows, np.int64)
         )
+    best, best_score, idle = completed, -np.inf, 0
     for _ in range(max_rounds):
         changed = False
         for name in names:
@@ -45,9 +54,21 @@ def agglomerate_several(
             changed |= not _same_partition(codes, completed.column(name))
             variable = Variable(name, range(int(codes.max()) + 1), hidden=True)
             completed = completed.with_column(variable, codes)
-        if not changed:
+        if refine:
+            score = _score(completed, dag, names)
+            idle = 0 if score > best_score else idle + 1
+            best, best_score = (completed, score) if idle == 0 else (best, best_score)
+        if not changed or idle == 3:
             break
-    return completed
+    return best if refine else completed
+
+
+def _score(completed: Table, dag: DAG, names: Sequence[str], iterations: int = 30) -> float:
+    """Cheeseman-Stutz of the whole network after a short EM from these states."""
+    prior = EquivalentSampleSize(1.0)
+    rows = completed.without(names)
+    network = short_em(fit(dag, completed, prior), rows, prior, iterations)
+    return hidden_scores(network, rows, prior).cheeseman_stutz
 
 
 def _codes(
