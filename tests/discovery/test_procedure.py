@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from unveil import DAG, EquivalentSampleSize, Network, Table, TableCPD, Variable, fit, learn
-from unveil.discovery import call
+from unveil.discovery import call, looking
 from unveil.discovery.evaluation import redundancy
 from unveil.discovery.meaning import meaning_of
 from unveil.discovery.memory import rounds_as_json, rounds_from_json
@@ -16,7 +16,7 @@ from unveil.discovery.observed import best_graph, learn_without, n_restarts
 from unveil.discovery.procedure import discover_networks
 from unveil.discovery.settings import Settings
 from unveil.em import cheeseman_stutz
-from unveil.errors import DataError, FormatError, UnveilError
+from unveil.errors import DataError, FormatError, SizeError, UnveilError
 from unveil.evaluate import log_loss
 from unveil.hidden import find_semi_cliques
 from unveil.score import BDeu, FamilyScores
@@ -361,3 +361,26 @@ def test_columns_of_the_table_are_not_overwritten_by_posteriors(found):
     names = report.posteriors().names
     assert names[: len(renamed.names)] == renamed.names
     assert {"P(H1=0)'", "P(H1=1)"} <= set(names)
+
+
+@pytest.mark.parametrize(
+    "step", ["wide_candidate", "random_candidate", "first_look", "adapt_candidate", "with_gaps"]
+)
+def test_what_is_too_large_is_given_up_and_listed(monkeypatch, step):
+    """The others go on."""
+    table, _ = naive_rows(400, 3, n_children=4)
+    real, calls = getattr(looking, step), []
+
+    def sometimes(*arguments):
+        calls.append(arguments)
+        if len(calls) % 2:
+            raise SizeError("too large")
+        return real(*arguments)
+
+    monkeypatch.setattr(looking, step, sometimes)
+    discovery = discover_networks(table, replace(QUICK, restarts=4), seed=1, n_jobs=1)
+    listed = [c for c in discovery.rounds[0].candidates if c.verdict == looking.TOO_LARGE]
+    assert calls
+    assert listed
+    assert all(c.network is None for c in listed)
+    assert discovery.stopped == "converged"

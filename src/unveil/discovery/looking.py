@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -104,8 +103,10 @@ def _look_at(bench: Bench, nodes: Sequence[str], name: str, adapt: Adapt) -> lis
     found: list[Candidate] = []
     for dag in graphs:
         if not bench.childless(dag):
-            with suppress(SizeError):
+            try:
                 found += first_look(bench, dag, name, nodes, adapt)
+            except SizeError:
+                found.append(_too_large(name, nodes))
     return found
 
 
@@ -117,15 +118,23 @@ def _adapt(bench: Bench, candidate: Candidate, adapt: Adapt) -> list[Candidate]:
 
 
 def _start_wide(bench: Bench, k: int, name: str) -> list[Candidate]:
-    with suppress(SizeError):
+    try:
         return [wide_candidate(bench, k, name)]
-    return []
+    except SizeError:
+        return [_too_large(name, bench.table.names, k)]
 
 
 def _start_at_random(bench: Bench, seed: int, name: str) -> list[Candidate]:
-    with suppress(SizeError):
+    try:
         return [random_candidate(bench, name, seed)]
-    return []
+    except SizeError:
+        return [_too_large(name, ())]
+
+
+def _too_large(name: str, children: Sequence[str], n_states: int = 1) -> Candidate:
+    """What is listed of a candidate that was given up before it had a network."""
+    place = frozenset(children)
+    return Candidate(name, tuple(children), n_states, 0.0, None, None, {}, TOO_LARGE, place)
 
 
 def _polish(bench: Bench, candidate: Candidate) -> list[Candidate]:
