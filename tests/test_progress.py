@@ -5,7 +5,7 @@ import math
 import pytest
 
 from unveil.errors import UnveilWarning
-from unveil.progress import Step, Ticker
+from unveil.progress import Step, Ticker, run
 
 
 class Clock:
@@ -127,3 +127,81 @@ def test_a_person_who_leaves_is_let_go(stop):
 
     with pytest.raises(stop):
         Ticker(listener).offer("climbing", 1, 0.0)
+
+
+# Parts ------------------------------------------------------------------------------------------
+
+
+def test_a_part_tells_the_same_listener(monkeypatch):
+    clock = Clock(monkeypatch)
+    seen = []
+    whole = Ticker(seen.append)
+    clock.now += 3
+    part = whole.part("round 2").part("EM")
+    clock.now += 1
+    assert part.offer("start 1", 7, -1.5)
+    assert (seen[0].phase, seen[0].iteration, seen[0].elapsed) == ("round 2: EM: start 1", 7, 4)
+    assert part.elapsed == 1
+
+
+def test_a_part_has_a_share_of_what_is_left(monkeypatch):
+    clock = Clock(monkeypatch)
+    whole = Ticker(time_limit=100)
+    clock.now += 20
+    part = whole.part("looking", share=0.25)
+    assert part.time_left() == 20
+    assert whole.part(time_limit=5).time_left() == 5
+    assert whole.part(share=0.01, time_limit=5).time_left() == pytest.approx(0.8)
+    clock.now += 20
+    assert not part.keep_going()
+    assert part.reason == "time limit"
+    assert whole.keep_going()
+
+
+def test_without_a_limit_a_part_has_none():
+    assert Ticker().part(share=0.1).time_left() is None
+
+
+def test_when_the_whole_stops_so_does_the_part():
+    whole = Ticker(lambda step: step.iteration < 2)
+    part, other = whole.part("a"), whole.part("b")
+    assert part.offer("", 1, 0.0)
+    assert not part.offer("", 2, 0.0)
+    assert not other.keep_going()
+    assert (whole.reason, part.reason, other.reason) == ("asked to stop",) * 3
+
+
+def test_a_call_takes_a_listener_or_a_part():
+    seen = []
+    assert Ticker.of(seen.append).offer("a", 1, 0.0)
+    assert Ticker.of(Ticker(seen.append).part("b"), 10).offer("c", 1, 0.0)
+    assert [s.phase for s in seen] == ["a", "b: c"]
+    assert Ticker.of(None, 3).time_left() <= 3
+    assert Ticker.of(Ticker(time_limit=2), 100).time_left() <= 2
+
+
+# The loop ---------------------------------------------------------------------------------------
+
+
+def count(state):
+    return state + 1, Step("counting", state + 1, float(state + 1))
+
+
+def test_a_run_ends_with_a_reason():
+    found = run(count, 0, lambda state, info: "stalled" if state == 4 else None)
+    assert (found.state, found.stopped) == (4, "stalled")
+    assert [s.objective for s in found.trace] == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_run_has_a_cap_and_makes_one_step_at_least():
+    never = lambda state, info: None  # noqa: E731
+    assert run(count, 0, never, max_steps=3).stopped == "iteration cap"
+    stopped = run(count, 0, never, Ticker(time_limit=0))
+    assert (stopped.state, stopped.stopped) == (1, "time limit")
+
+
+def test_a_run_can_be_taken_up_again():
+    until = lambda state, info: "converged" if state == 6 else None  # noqa: E731
+    first = run(count, 0, until, Ticker(lambda step: step.iteration < 2))
+    assert (first.state, first.stopped) == (2, "asked to stop")
+    assert run(count, first.state, until).state == run(count, 0, until).state == 6
