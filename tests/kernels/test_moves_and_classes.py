@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from unveil.errors import CycleError, ModelError
 from unveil.graph import DAG, PDAG, completed_pdag, consistent_extension, equivalent
-from unveil.kernels.classes import complete, extend, first_valid_insert
+from unveil.kernels.classes import (
+    complete,
+    differing,
+    entries,
+    extend,
+    first_valid_insert,
+    transposed,
+)
 from unveil.kernels.moves import (
     ADD,
     DELETE,
@@ -218,4 +225,24 @@ def test_the_first_valid_insert_is_the_first_that_no_path_reaches_past_its_cliqu
             graph.add_nodes_from(range(n))
             valid.append(not nx.has_path(graph.subgraph(open_nodes), 0, x))
         expected = valid.index(True) if any(valid) else len(xs)
-        assert first_valid_insert(pdag, 0, xs, which, blocked) == expected
+        after = transposed(entries(pdag))
+        assert first_valid_insert(after, 0, xs, which, blocked) == expected
+
+
+def test_lists_of_entries_and_where_they_differ(random_seed):
+    generator = np.random.default_rng(random_seed)
+    for n in (1, 2, 3, 5, 8, 9, 17):
+        for density in (0.0, 0.1, 0.9):
+            one, other = ((generator.random((n, n)) < density).astype(np.uint8) for _ in range(2))
+            other[::2] = one[::2]
+            lists, turned = entries(one), transposed(entries(one))
+            for v in range(n):
+                assert lists.members[lists.first[v] : lists.first[v + 1]].tolist() == (
+                    np.flatnonzero(one[v]).tolist()
+                )
+                assert turned.members[turned.first[v] : turned.first[v + 1]].tolist() == (
+                    np.flatnonzero(one[:, v]).tolist()
+                )
+            differs = one != other
+            expected = differs.any(axis=0) | differs.any(axis=1)
+            assert differing(lists, entries(other)).tolist() == expected.tolist()

@@ -20,7 +20,14 @@ import numpy.typing as npt
 
 from unveil.errors import ModelError
 from unveil.graph.dag import DAG
-from unveil.kernels.classes import complete, extend, first_valid_insert
+from unveil.kernels.classes import (
+    complete,
+    differing,
+    entries,
+    extend,
+    first_valid_insert,
+    transposed,
+)
 from unveil.progress import Listener, Step, Ticker
 from unveil.score.families import FamilyScores
 from unveil.search.graph_state import dag_from, parents_matrix
@@ -89,6 +96,8 @@ class EquivalenceClimber:
         """Take over a DAG's class."""
         self.parents = parents.copy()
         self.pdag: Matrix = complete(self.parents)
+        self._lists = entries(self.pdag)
+        self._after = transposed(self._lists)
         self.adjacent = (self.pdag | self.pdag.T).astype(bool)
         families = [(y, tuple(np.flatnonzero(row).tolist())) for y, row in enumerate(parents)]
         self.score = float(self.scores.many(families).sum())
@@ -136,7 +145,7 @@ class EquivalenceClimber:
             row = self._inserts_into[y]
             if y in valid:
                 return row.option(y, valid[y])
-            valid[y] = first_valid_insert(self.pdag, y, row.xs, row.which, row.blocked)
+            valid[y] = first_valid_insert(self._after, y, row.xs, row.which, row.blocked)
             bounds[y] = row.gain(valid[y])
 
     # Backward ----------------------------------------------------------------------------------
@@ -192,10 +201,9 @@ class EquivalenceClimber:
         possible, parents = extend(step)
         if not possible:
             return False
-        old = self.pdag
         self.parents, self.pdag = parents, complete(parents)
-        self.adjacent = (self.pdag | self.pdag.T).astype(bool)
-        for v in self._touched(old, x, y):
+        self.adjacent[x, y] = self.adjacent[y, x] = word == "add"
+        for v in self._touched(x, y):
             self._bounds[v] = np.nan
             self._best_delete.pop(v, None)
         self.score += gain
@@ -207,13 +215,14 @@ class EquivalenceClimber:
         self.ticker.offer(PHASE, self.n_moves, self.score, gain, detail=detail)
         return True
 
-    def _touched(self, old: Matrix, x: int, y: int) -> list[int]:
+    def _touched(self, x: int, y: int) -> list[int]:
         """The nodes whose moves may have changed: new parents or neighbours, or x, y near."""
-        differs = old != self.pdag
-        near = (self.pdag[x] & self.pdag[:, x]) | (self.pdag[y] & self.pdag[:, y])
-        changed = differs.any(axis=1) | differs.any(axis=0) | near.astype(bool)
-        changed[[x, y]] = True
-        return np.flatnonzero(changed).tolist()
+        old, self._lists = self._lists, entries(self.pdag)
+        self._after = transposed(self._lists)
+        changed = differing(old, self._lists)
+        changed |= (self.pdag[x] & self.pdag[:, x]) | (self.pdag[y] & self.pdag[:, y])
+        changed[[x, y]] = 1
+        return changed.nonzero()[0].tolist()
 
 
 class _Inserts:
