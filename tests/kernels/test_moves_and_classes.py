@@ -18,6 +18,9 @@ from unveil.kernels.classes import (
     entries,
     extend,
     first_valid_insert,
+    matrix_of,
+    redraw,
+    revised,
     transposed,
 )
 from unveil.kernels.moves import (
@@ -226,7 +229,14 @@ def test_the_first_valid_insert_is_the_first_that_no_path_reaches_past_its_cliqu
             valid.append(not nx.has_path(graph.subgraph(open_nodes), 0, x))
         expected = valid.index(True) if any(valid) else len(xs)
         after = transposed(entries(pdag))
-        assert first_valid_insert(after, 0, xs, which, blocked) == expected
+        witness = np.zeros((n, n), np.uint8)
+        assert first_valid_insert(after, 0, xs, which, blocked, 0, witness) == expected
+        for start in range(expected):
+            assert first_valid_insert(after, 0, xs, which, blocked, start, witness) == expected
+        # The witnesses alone, with any other one taken away, still make the same ones invalid.
+        pdag[witness[:, 0] == 0] = 0
+        after = transposed(entries(pdag))
+        assert first_valid_insert(after, 0, xs, which, blocked, 0, witness) >= expected
 
 
 def test_lists_of_entries_and_where_they_differ(random_seed):
@@ -245,4 +255,15 @@ def test_lists_of_entries_and_where_they_differ(random_seed):
                 )
             differs = one != other
             expected = differs.any(axis=0) | differs.any(axis=1)
-            assert differing(lists, entries(other)).tolist() == expected.tolist()
+            changed, lost = differing(lists, entries(other))
+            assert changed.tolist() == expected.tolist()
+            assert lost.tolist() == (one > other).any(axis=1).tolist()
+            assert matrix_of(lists).tolist() == one.tolist()
+            x, y = generator.integers(n, size=2)
+            other &= one
+            other[y, x] = generator.integers(2)
+            fewer = revised(lists, other, y, x)
+            assert matrix_of(fewer).tolist() == other.tolist()
+            assert [a.tolist() for a in fewer] == [a.tolist() for a in entries(other)]
+            redraw(other, lists, turned, y, x)
+            assert other.tolist() == one.T.tolist()

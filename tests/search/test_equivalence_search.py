@@ -4,12 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernels.test_moves_and_classes import as_dag, matrix
 from score.tables import random_table, tables
 
 from unveil.errors import DataError, ModelError
 from unveil.graph import DAG, completed_pdag, random_dag
+from unveil.kernels.classes import first_valid_insert
 from unveil.model import Network, TableCPD
+from unveil.progress import Ticker
 from unveil.search import combined_search, equivalence_search, hill_climbing
+from unveil.search.equivalence_search import EquivalenceClimber, _Inserts
+from unveil.search.graph_state import parents_matrix
 from unveil.table import Variable
 
 from .helpers import all_parent_sets, scores_of
@@ -113,3 +118,35 @@ def test_the_combination_is_never_worse_than_its_parts(seed):
     assert combined.score == pytest.approx(scores.total(combined.dag), rel=1e-9)
     assert combined.score >= equivalence_search(scores).score - 1e-9
     assert combined.score >= hill_climbing(scores).score - 20.0
+
+
+class Watched(EquivalenceClimber):
+    """After every move, compares what is remembered of inserts with what is found anew."""
+
+    def _settle(self, *move):
+        done = super()._settle(*move)
+        for y in np.flatnonzero(~np.isnan(self._bounds)).tolist():
+            known, anew = self._inserts_into[y], _Inserts(self, y)
+            if done:  # an option may have been struck otherwise
+                assert known.xs.tolist() == anew.xs.tolist()
+                assert known.gains.tolist() == anew.gains.tolist()
+            rank = self._ranks[y]
+            assert self._bounds[y] == known.gain(rank)
+            options = known.xs[:rank], known.which[:rank], known.blocked
+            witness = np.zeros_like(self._witness)
+            assert first_valid_insert(self._after, y, *options, 0, witness) == rank
+        return done
+
+
+@pytest.mark.parametrize("seed", [0, 2, 6])
+def test_remembered_inserts_are_those_found_anew(seed):
+    dag = random_dag(30, expected_arcs=100, max_parents=4, seed=seed)
+    table = random_network(dag, seed).sample(2000, seed=seed)
+    scores = scores_of(table)
+    dense = random_dag(table.names, expected_arcs=200, max_parents=6, seed=seed)
+    for start in (None, dense):
+        climber = Watched(scores, parents_matrix(start, scores.names), None, Ticker())
+        climber.climb()
+        found = as_dag(climber.parents, table.names)
+        assert climber.score == pytest.approx(scores.total(found))
+        assert climber.pdag.tolist() == matrix(completed_pdag(found)).tolist()

@@ -1,9 +1,9 @@
-"""Equivalence classes of graphs as matrices: complete them, extend them.
+"""Equivalence classes of graphs: complete them, extend them.
 
 A partially directed graph is a byte matrix `parents[y, x]`: x -> y has only that entry, x - y has
 both it and `parents[x, y]`. The plain twins are `unveil.graph.completed_pdag` and
-`unveil.graph.consistent_extension`. Graphs are sparse: each kernel lists the entries first and then
-walks over lists, so that a step costs one pass over the matrix and else goes with the arcs.
+`unveil.graph.consistent_extension`. Graphs are sparse: the work is done on lists of the entries and
+goes with the number of arcs; `complete` and `extend` have matrices at both ends.
 """
 
 from __future__ import annotations
@@ -14,7 +14,20 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Lists", "complete", "differing", "entries", "extend", "first_valid_insert", "transposed"]
+__all__ = [
+    "Lists",
+    "complete",
+    "completed",
+    "differing",
+    "entries",
+    "extend",
+    "extended",
+    "first_valid_insert",
+    "matrix_of",
+    "redraw",
+    "revised",
+    "transposed",
+]
 
 Array = npt.NDArray[Any]
 
@@ -77,22 +90,70 @@ def transposed(lists: Lists) -> Lists:
 
 
 @numba.njit(cache=True, nogil=True)
-def differing(one: Lists, other: Lists) -> Array:
-    """Marks the nodes in whose row or column the two matrices differ."""
-    n = one.first.size - 1
-    out = np.zeros(n, np.uint8)
+def matrix_of(lists: Lists) -> Array:
+    """The byte matrix with these ones."""
+    n = lists.first.size - 1
+    out = np.zeros((n, n), np.uint8)
     for y in range(n):
-        i, j = one.first[y], other.first[y]
-        i_end, j_end = one.first[y + 1], other.first[y + 1]
+        for k in range(lists.first[y], lists.first[y + 1]):
+            out[y, lists.members[k]] = 1
+    return out
+
+
+@numba.njit(cache=True, nogil=True)
+def revised(lists: Lists, matrix: Array, y: int, x: int) -> Lists:
+    """The lists of a matrix of which some ones were cleared and perhaps entry [y, x] was set."""
+    n = lists.first.size - 1
+    first = np.zeros(n + 1, np.int64)
+    members = np.empty(lists.members.size + 1, np.int64)
+    size = 0
+    for v in range(n):
+        waiting = v == y and matrix[y, x] > 0
+        for k in range(lists.first[v], lists.first[v + 1]):
+            w = lists.members[k]
+            if waiting and w >= x:
+                members[size] = x
+                size += 1
+                waiting = False
+            if matrix[v, w] and not (v == y and w == x):
+                members[size] = w
+                size += 1
+        if waiting:
+            members[size] = x
+            size += 1
+        first[v + 1] = size
+    return Lists(first, members[:size].copy())
+
+
+@numba.njit(cache=True, nogil=True)
+def redraw(matrix: Array, old: Lists, new: Lists, y: int, x: int) -> None:
+    """Make a matrix with ones at most at `old` and [y, x] one with those of `new`, in place."""
+    matrix[y, x] = 0
+    for v in range(matrix.shape[0]):
+        for k in range(old.first[v], old.first[v + 1]):
+            matrix[v, old.members[k]] = 0
+        for k in range(new.first[v], new.first[v + 1]):
+            matrix[v, new.members[k]] = 1
+
+
+@numba.njit(cache=True, nogil=True)
+def differing(old: Lists, new: Lists) -> tuple[Array, Array]:
+    """Marks of the nodes in whose row or column the matrices differ, or whose row lost a one."""
+    n = old.first.size - 1
+    changed, lost = np.zeros(n, np.uint8), np.zeros(n, np.uint8)
+    for y in range(n):
+        i, j = old.first[y], new.first[y]
+        i_end, j_end = old.first[y + 1], new.first[y + 1]
         while i < i_end or j < j_end:
-            a = one.members[i] if i < i_end else n
-            b = other.members[j] if j < j_end else n
+            a = old.members[i] if i < i_end else n
+            b = new.members[j] if j < j_end else n
             if a != b:
-                out[y] = 1
-                out[min(a, b)] = 1
+                changed[y] = changed[min(a, b)] = 1
+            if a < b:
+                lost[y] = 1
             i += a <= b
             j += b <= a
-    return out
+    return changed, lost
 
 
 @numba.njit(cache=True, nogil=True)
@@ -122,57 +183,96 @@ def _topological_order(parents: Lists) -> Array:
 
 @numba.njit(cache=True, nogil=True)
 def complete(parents: Array) -> Array:
+    """The completed partially directed graph of a DAG's class."""
+    return matrix_of(completed(entries(parents)))
+
+
+@numba.njit(cache=True, nogil=True)
+def completed(parents: Lists) -> Lists:
     """The completed partially directed graph of a DAG's class (Chickering 1995, Label-Edges).
 
     All arcs into y are settled by a look at y's nearest parent x: compelled if a compelled parent
     of x is no parent of y or if y has a parent that is neither x nor a parent of x; otherwise
     w -> y is compelled exactly when w -> x is.
     """
-    n = parents.shape[0]
-    lists = entries(parents)
-    first, members = lists.first, lists.members
-    order = _topological_order(lists)
+    n = parents.first.size - 1
+    first, members = parents.first, parents.members
+    order = _topological_order(parents)
     place = np.empty(n, np.int64)
     for i in range(n):
         place[order[i]] = i
     compelled = np.zeros(members.size, np.uint8)
+    # Marks of the node at hand: whose parent p is, of y and of its nearest parent x.
+    child_of, parent_of_x = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     compelled_to_x = np.zeros(n, np.uint8)
-    out = parents.copy()
     for y in order:
         x = -1
         for k in range(first[y], first[y + 1]):
+            child_of[members[k]] = y
             if x < 0 or place[members[k]] > place[x]:
                 x = members[k]
         if x < 0:
             continue
         all_compelled = False
         for k in range(first[x], first[x + 1]):
+            parent_of_x[members[k]] = y
             compelled_to_x[members[k]] = compelled[k]
-            if compelled[k] and not parents[y, members[k]]:
+            if compelled[k] and child_of[members[k]] != y:
                 all_compelled = True
         for k in range(first[y], first[y + 1]):
-            if members[k] != x and not parents[x, members[k]]:
+            if members[k] != x and parent_of_x[members[k]] != y:
                 all_compelled = True
         for k in range(first[y], first[y + 1]):
-            compelled[k] = 1 if all_compelled else compelled_to_x[members[k]]
+            p = members[k]
+            compelled[k] = 1 if all_compelled else (p != x and compelled_to_x[p])
+    return _both_ways(parents, compelled)
+
+
+@numba.njit(cache=True, nogil=True)
+def _both_ways(parents: Lists, compelled: Array) -> Lists:
+    """The arcs, and the arcs turned round where they are not compelled."""
+    n = parents.first.size - 1
+    first = np.zeros(n + 1, np.int64)
+    for y in range(n):
+        for k in range(parents.first[y], parents.first[y + 1]):
+            first[y + 1] += 1
             if not compelled[k]:
-                out[members[k], y] = 1
-        for k in range(first[x], first[x + 1]):
-            compelled_to_x[members[k]] = 0
-    return out
+                first[parents.members[k] + 1] += 1
+    for y in range(n):
+        first[y + 1] += first[y]
+    end = first[:-1].copy()
+    members = np.empty(first[n], np.int64)
+    for y in range(n):
+        for k in range(parents.first[y], parents.first[y + 1]):
+            x = parents.members[k]
+            members[end[y]] = x
+            end[y] += 1
+            if not compelled[k]:
+                members[end[x]] = y
+                end[x] += 1
+    return transposed(transposed(Lists(first, members)))  # ascending
 
 
 @numba.njit(cache=True, nogil=True)
 def extend(pdag: Array) -> tuple[bool, Array]:
-    """Whether a DAG with this skeleton, arcs and v-structures exists, and one (Dor, Tarsi 1992)."""
+    """Whether a DAG with this skeleton, arcs and v-structures exists, and one."""
+    possible, parents = extended(pdag, entries(pdag))
+    return possible, matrix_of(parents)
+
+
+@numba.njit(cache=True, nogil=True)
+def extended(pdag: Array, lists: Lists) -> tuple[bool, Lists]:
+    """Whether a DAG with this skeleton, arcs and v-structures exists, and one (Dor, Tarsi 1992).
+
+    The graph is given twice, as a matrix and as the lists of its entries.
+    """
     n = pdag.shape[0]
-    lists = entries(pdag)
-    parents = np.zeros((n, n), np.uint8)
     n_children = np.zeros(n, np.int64)
     for y in range(n):
         for k in range(lists.first[y], lists.first[y + 1]):
             if not pdag[lists.members[k], y]:
                 n_children[lists.members[k]] += 1
+    is_parent = np.zeros(lists.members.size, np.uint8)
     gone = np.zeros(n, np.uint8)
     # Only losing a neighbour can turn a refused node into a last one.
     refused = np.zeros(n, np.uint8)
@@ -190,14 +290,23 @@ def extend(pdag: Array) -> tuple[bool, Array]:
                 x = lists.members[k]
                 if gone[x]:
                     continue
-                parents[y, x] = 1
+                is_parent[k] = 1
                 refused[x] = 0
                 if not pdag[x, y]:
                     n_children[x] -= 1
             gone[y] = 1
             n_gone += 1
             progress = True
-    return n_gone == n, parents
+    first = np.zeros(n + 1, np.int64)
+    members = np.empty(is_parent.sum(), np.int64)
+    size = 0
+    for y in range(n):
+        for k in range(lists.first[y], lists.first[y + 1]):
+            if is_parent[k]:
+                members[size] = lists.members[k]
+                size += 1
+        first[y + 1] = size
+    return n_gone == n, Lists(first, members)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -214,32 +323,43 @@ def _can_be_last(pdag: Array, lists: Lists, gone: Array, y: int) -> bool:
 
 
 @numba.njit(cache=True, nogil=True)
-def first_valid_insert(after: Lists, y: int, xs: Array, which: Array, blocked: Array) -> int:
-    """The rank of the first valid insert into y; the number of options if there is none.
+def first_valid_insert(
+    after: Lists, y: int, xs: Array, which: Array, blocked: Array, start: int, witness: Array
+) -> int:
+    """The rank of the first valid insert into y from `start` on; their number if there is none.
 
     `after` lists the children and neighbours of every node. Option i adds `xs[i]` with the clique
     of which row `which[i]` of `blocked` marks the members. An insert is valid when every
     semi-directed path from y to x meets the clique (Theorem 15): x is not among the nodes that y
     reaches past the clique. These are found once per clique.
+
+    For every option found invalid, the nodes of a shortest path from y to x, without y, get a one
+    in column y of `witness`: it stays invalid while none of them loses a parent or neighbour.
     """
     n = after.first.size - 1
     reached = blocked.copy()
-    stack = np.empty(n, np.int64)
-    for i in range(xs.size):
-        seen = reached[which[i]]
+    before = np.empty(blocked.shape, np.int32)
+    queue = np.empty(n, np.int64)
+    for i in range(start, xs.size):
+        seen, back = reached[which[i]], before[which[i]]
         if not seen[y]:
             seen[y] = 1
-            stack[0] = y
-            size = 1
-            while size > 0:
-                size -= 1
-                v = stack[size]
+            queue[0] = y
+            begin, end = 0, 1
+            while begin < end:
+                v = queue[begin]
+                begin += 1
                 for k in range(after.first[v], after.first[v + 1]):
                     w = after.members[k]
                     if not seen[w]:
                         seen[w] = 1
-                        stack[size] = w
-                        size += 1
-        if not seen[xs[i]]:
+                        back[w] = v
+                        queue[end] = w
+                        end += 1
+        v = xs[i]
+        if not seen[v]:
             return i
+        while v != y:
+            witness[v, y] = 1
+            v = back[v]
     return xs.size

@@ -21,11 +21,15 @@ import numpy.typing as npt
 from unveil.errors import ModelError
 from unveil.graph.dag import DAG
 from unveil.kernels.classes import (
-    complete,
+    Lists,
+    completed,
     differing,
     entries,
-    extend,
+    extended,
     first_valid_insert,
+    matrix_of,
+    redraw,
+    revised,
     transposed,
 )
 from unveil.progress import Listener, Step, Ticker
@@ -94,18 +98,28 @@ class EquivalenceClimber:
 
     def restart(self, parents: Matrix) -> None:
         """Take over a DAG's class."""
-        self.parents = parents.copy()
-        self.pdag: Matrix = complete(self.parents)
-        self._lists = entries(self.pdag)
+        # The graph and its completion as lists; of the latter also the matrix, kept in step.
+        self._parents = entries(parents)
+        self._lists = completed(self._parents)
         self._after = transposed(self._lists)
+        self.pdag: Matrix = matrix_of(self._lists)
         self.adjacent = (self.pdag | self.pdag.T).astype(bool)
         families = [(y, tuple(np.flatnonzero(row).tolist())) for y, row in enumerate(parents)]
         self.score = float(self.scores.many(families).sum())
         # What can be inserted into or deleted from each node, kept until the graph changes nearby.
-        # `_bounds` has the best gain of an insert, valid or not; NaN where it is to be found anew.
+        # Of the inserts into y, best first, those before `_ranks[y]` are known to be invalid while
+        # the nodes marked in column y of `_witness` keep their parents and neighbours; `_bounds[y]`
+        # is the gain of the next one, NaN where all are to be found anew.
         self._inserts_into: dict[int, _Inserts] = {}
         self._bounds = np.full(self.n, np.nan)
+        self._ranks = np.zeros(self.n, np.int64)
+        self._witness = np.zeros((self.n, self.n), np.uint8)
         self._best_delete: dict[int, tuple[float, int, list[int]]] = {}
+
+    @property
+    def parents(self) -> Matrix:
+        """A member of the class."""
+        return matrix_of(self._parents)
 
     def climb(self) -> None:
         """Insert, then delete, until neither helps."""
@@ -124,29 +138,37 @@ class EquivalenceClimber:
             if found is None:
                 return
             gain, x, y, chosen = found
-            step = self.pdag.copy()
-            step[chosen, y] = 0
-            step[y, x] = 1
-            if not self._settle(step, gain, x, y, "add"):
+            if not self._settle([(v, y) for v in chosen], gain, x, y, "add"):
                 self._inserts_into[y].forbid(x, chosen)
-                self._bounds[y] = self._inserts_into[y].gain(0)
+                self._bounds[y] = self._inserts_into[y].gain(self._ranks[y])
 
     def _best_insert(self) -> tuple[float, int, int, list[int]] | None:
         """The valid insert with the largest gain: the gain, x, y and the clique S."""
-        for y in np.flatnonzero(np.isnan(self._bounds)).tolist():
+        bounds = self._bounds
+        for y in np.isnan(bounds).nonzero()[0].tolist():
+            if not self.ticker.keep_going():
+                return None
             self._inserts_into[y] = _Inserts(self, y)
-            self._bounds[y] = self._inserts_into[y].gain(0)
-        bounds = self._bounds.copy()
-        valid: dict[int, int] = {}
+            self._from_the_first(y)
+        valid: set[int] = set()
         while True:
             y = int(bounds.argmax())
             if bounds[y] <= TIE:
                 return None
             row = self._inserts_into[y]
+            rank = int(self._ranks[y])
             if y in valid:
-                return row.option(y, valid[y])
-            valid[y] = first_valid_insert(self._after, y, row.xs, row.which, row.blocked)
-            bounds[y] = row.gain(valid[y])
+                return row.option(y, rank)
+            rank = first_valid_insert(
+                self._after, y, row.xs, row.which, row.blocked, rank, self._witness
+            )
+            self._ranks[y], bounds[y] = rank, row.gain(rank)
+            valid.add(y)
+
+    def _from_the_first(self, y: int) -> None:
+        """Forget which inserts into y are invalid."""
+        self._ranks[y] = self._witness[:, y] = 0
+        self._bounds[y] = self._inserts_into[y].gain(0)
 
     # Backward ----------------------------------------------------------------------------------
 
@@ -157,14 +179,9 @@ class EquivalenceClimber:
             gain, x, freed = self._best_delete[y]
             if gain <= TIE:
                 return
-            step = self.pdag.copy()
-            step[y, x] = step[x, y] = 0
-            step[y, freed] = 0
-            neighbours_of_x = (self.pdag[x] & self.pdag[:, x]).astype(bool)
-            for h in freed:
-                if neighbours_of_x[h]:
-                    step[x, h] = 0
-            if not self._settle(step, gain, x, y, "delete"):
+            cleared = [(y, x), (x, y), *[(y, h) for h in freed]]
+            cleared += [(x, h) for h in freed if self.pdag[x, h] and self.pdag[h, x]]
+            if not self._settle(cleared, gain, x, y, "delete"):
                 return
 
     def _renew_deletes(self) -> None:
@@ -196,14 +213,25 @@ class EquivalenceClimber:
 
     # Both --------------------------------------------------------------------------------------
 
-    def _settle(self, step: Matrix, gain: float, x: int, y: int, word: str) -> bool:
-        """Complete a changed graph and take it over; `False` if it has no extension."""
-        possible, parents = extend(step)
+    def _settle(
+        self, cleared: list[tuple[int, int]], gain: float, x: int, y: int, word: str
+    ) -> bool:
+        """Change, complete and take over the graph; `False` if it then has no extension.
+
+        Entries `cleared` of the matrix vanish, and with the word "add" that of x -> y appears.
+        """
+        undo = [(v, w, self.pdag[v, w]) for v, w in (*cleared, (y, x))]
+        for v, w in cleared:
+            self.pdag[v, w] = 0
+        self.pdag[y, x] = word == "add"
+        possible, parents = extended(self.pdag, revised(self._lists, self.pdag, y, x))
         if not possible:
+            for v, w, value in undo:
+                self.pdag[v, w] = value
             return False
-        self.parents, self.pdag = parents, complete(parents)
+        self._parents = parents
         self.adjacent[x, y] = self.adjacent[y, x] = word == "add"
-        for v in self._touched(x, y):
+        for v in self._redraw(completed(parents), x, y):
             self._bounds[v] = np.nan
             self._best_delete.pop(v, None)
         self.score += gain
@@ -215,11 +243,19 @@ class EquivalenceClimber:
         self.ticker.offer(PHASE, self.n_moves, self.score, gain, detail=detail)
         return True
 
-    def _touched(self, x: int, y: int) -> list[int]:
-        """The nodes whose moves may have changed: new parents or neighbours, or x, y near."""
-        old, self._lists = self._lists, entries(self.pdag)
-        self._after = transposed(self._lists)
-        changed = differing(old, self._lists)
+    def _redraw(self, lists: Lists, x: int, y: int) -> list[int]:
+        """Take over the completed graph after a move on x and y.
+
+        Gives back the nodes whose moves may have changed: with new parents or neighbours, or
+        neighbours of x or y.
+        """
+        old, self._lists, self._after = self._lists, lists, transposed(lists)
+        redraw(self.pdag, old, lists, y, x)
+        changed, lost = differing(old, lists)
+        if lost.any():
+            freed = self._witness[lost > 0].any(axis=0) & ~np.isnan(self._bounds)
+            for v in freed.nonzero()[0].tolist():
+                self._from_the_first(v)
         changed |= (self.pdag[x] & self.pdag[:, x]) | (self.pdag[y] & self.pdag[:, y])
         changed[[x, y]] = 1
         return changed.nonzero()[0].tolist()
