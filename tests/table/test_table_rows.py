@@ -1,5 +1,7 @@
 """Laws of folding, splitting, hiding, knocking out and conforming."""
 
+import copy
+import pickle
 from collections import Counter
 
 import numpy as np
@@ -46,6 +48,40 @@ def test_folding(table):
     assert folded.folded() == folded
     first_seen = list(multiset(table))
     assert [tuple(folded.row(i).values()) for i in range(folded.n_rows)] == first_seen
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda table: pickle.loads(pickle.dumps(table))]
+)
+def test_copies_and_pickles_leave_the_cache_behind(again):
+    table = Table.from_frame({"x": ["a", "b", None], "y": [1.5, 2.5, 3.5], "n": [1, 2, 3]})
+    table = table.select(["x", "y"]).with_weights([1.0, 2.0, 0.5])
+    assert table.folded() is table.folded()
+    other = again(table)
+    assert other == table
+    assert table._cache and not other._cache
+    assert not other.column("x").flags.writeable
+    assert not other.weights.flags.writeable
+    assert other.labels("x") == ["a", "b", None]
+
+
+def test_a_new_table_starts_with_nothing_kept():
+    table = Table.from_frame({"x": ["a", "b", "a"], "y": ["a", "b", "c"]})
+    table.folded()
+    for other in (table.take([0]), table.select(["y"]), table.with_weights([1, 2, 3])):
+        assert not other._cache
+
+
+def test_joblib_carries_a_table():
+    joblib = pytest.importorskip("joblib")
+    table = Table([Variable("x", "ab")], [np.zeros(3000, np.uint8)])
+    table.folded()
+    (sizes,) = joblib.Parallel(2, max_nbytes=1000)([joblib.delayed(_looked_at)(table)])
+    assert sizes == (3000, 0)
+
+
+def _looked_at(table):
+    return table.n_rows, len(table._cache)
 
 
 def test_folding_takes_every_nan_for_missing():

@@ -56,10 +56,15 @@ class Table:
     [0, 1, 255]
     """
 
-    __slots__ = ("_columns", "_folded", "_position", "variables", "weights")
+    __slots__ = ("_cache", "_columns", "_position", "variables", "weights")
 
     variables: tuple[Variable, ...]
     weights: npt.NDArray[np.float64] | None
+    # What others have worked out from these rows and want to find again (rows folded, codes
+    # stacked for a model). It is safe because rows never change. Whoever puts something here
+    # names its key after itself and bounds how much it keeps. It starts empty in every table,
+    # plays no part in equality, and stays behind when a table is copied or pickled.
+    _cache: dict[Any, Any]
 
     def __init__(
         self,
@@ -83,7 +88,7 @@ class Table:
             _checked_column(v, c, n_rows) for v, c in zip(self.variables, given, strict=True)
         )
         self.weights = None if weights is None else _checked_weights(weights, n_rows)
-        self._folded: Table | None = None
+        self._cache = {}
 
     @classmethod
     def _trusted(
@@ -98,7 +103,7 @@ class Table:
         table._position = {v.name: i for i, v in enumerate(table.variables)}
         table._columns = tuple(_read_only(column) for column in columns)
         table.weights = None if weights is None else _read_only(weights)
-        table._folded = None
+        table._cache = {}
         if not table.variables or len(table._position) != len(table.variables):
             return cls(variables, columns, weights)  # which says what is wrong
         return table
@@ -272,9 +277,10 @@ class Table:
         """
         from unveil.table.fold import fold
 
-        if self._folded is None:
-            self._folded = fold(self)
-        return self._folded
+        if "folded" not in self._cache:
+            self._cache["folded"] = fold(self)
+        folded: Table = self._cache["folded"]
+        return folded
 
     def split(
         self, fraction: float | Sequence[int] = 0.8, *, seed: Any = None
@@ -347,6 +353,10 @@ class Table:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Rows and weights only: the cache stays behind, and the columns come back read-only.
+        return type(self)._trusted, (self.variables, self._columns, self.weights)
 
     def __repr__(self) -> str:
         words = [f"{v.name!r} ({_kind(v)})" for v in self.variables[:8]]
