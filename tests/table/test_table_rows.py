@@ -59,7 +59,8 @@ def test_copies_and_pickles_leave_the_cache_behind(again):
     assert table.folded() is table.folded()
     other = again(table)
     assert other == table
-    assert table._cache and not other._cache
+    assert table._cache
+    assert not other._cache
     assert not other.column("x").flags.writeable
     assert not other.weights.flags.writeable
     assert other.labels("x") == ["a", "b", None]
