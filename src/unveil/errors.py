@@ -2,20 +2,65 @@
 
 Every message says what was expected, what came, where, and what to try. Catch `UnveilError` to
 catch them all; the subclasses say which door the input was refused at.
+
+What to try is often said in other words on the command line than in Python. Such a message
+carries a `Hint` with both; `str(error)` speaks Python, `error.said("command")` the command line.
 """
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
 
 __all__ = [
     "CycleError",
     "DataError",
+    "Face",
     "FormatError",
+    "Hint",
     "ModelError",
     "SizeError",
     "UnveilError",
     "UnveilWarning",
 ]
 
+Face = Literal["python", "command"]
+"""Where a message is read: by somebody who writes Python, or on the command line."""
 
-class UnveilError(Exception):
+
+@dataclass(frozen=True)
+class Hint:
+    """What to try, as a sentence for each face; empty where a face has nothing to offer.
+
+    >>> error = DataError("no rows.", hint=Hint("Say header=False.", "Say --no-header."))
+    >>> str(error), error.said("command")
+    ('no rows. Say header=False.', 'no rows. Say --no-header.')
+    """
+
+    python: str
+    command: str = ""
+
+
+class _Said:
+    """What errors and warnings share: a message, and a hint that each face words its own way."""
+
+    hint: Hint | None = None
+
+    def __init__(self, *message: Any, hint: Hint | None = None) -> None:
+        super().__init__(*message)
+        self.hint = hint
+
+    def said(self, face: Face) -> str:
+        """The message and, after it, the hint in the words of this face."""
+        message = super().__str__()
+        advice = "" if self.hint is None else getattr(self.hint, face)
+        return f"{message} {advice}" if advice else message
+
+    def __str__(self) -> str:
+        return self.said("python")
+
+
+class UnveilError(_Said, Exception):
     """Anything unveil refuses on purpose."""
 
 
@@ -38,6 +83,10 @@ class CycleError(ModelError):
             + ". A Bayesian network needs an acyclic graph; remove or reverse one of these arcs."
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # As made: an exception is otherwise made again from its message.
+        return type(self), (self.cycle,)
+
 
 class FormatError(UnveilError, ValueError):
     """A file that does not follow its format, or a format nobody knows."""
@@ -47,5 +96,5 @@ class SizeError(UnveilError, MemoryError):
     """Work that would need an absurd amount of memory, refused before it starts."""
 
 
-class UnveilWarning(UserWarning):
+class UnveilWarning(_Said, UserWarning):
     """Something worth knowing that does not stop the work."""
