@@ -77,7 +77,7 @@ def test_quoted_newlines_quotes_and_spaces(write):
 
 
 def test_blocks_of_a_file_join_without_a_seam(write, monkeypatch):
-    monkeypatch.setattr("unveil.table.csv.BLOCK_BYTES", 64)
+    monkeypatch.setattr("unveil.table.io.csv.BLOCK_BYTES", 64)
     rows = [f'{i % 3},"line {i % 7}\nand, {i % 5}"' for i in range(200)]
     table = read_table(write("n,text\n" + "\n".join(rows) + "\n"))
     assert table.labels("text") == [f"line {i % 7}\nand, {i % 5}" for i in range(200)]

@@ -3,7 +3,6 @@
 - `parametric.py`: `fit_em`, parameters of a known structure; every start kept
 - `structural.py`: `structural_em`, structure and parameters
 - `mixture.py`: `latent_classes`, mixtures and how many classes they have
-- `missingness.py`: what is missing, and whether it looks random
 - `scores.py`: Cheeseman-Stutz, BIC, AIC and the effective dimension with unseen variables;
   `laplace.py`: Laplace's approximation for small models
 - `completion.py`: incomplete rows as weighted complete ones
@@ -13,7 +12,6 @@
 
 from unveil.em.completion import complete_rows
 from unveil.em.laplace import laplace
-from unveil.em.missingness import MissingnessReport, missing_as_state, missingness
 from unveil.em.mixture import Mixture, MixtureResult, latent_classes
 from unveil.em.parametric import EMResult, EMStart, fit_em
 from unveil.em.scores import HiddenScores, cheeseman_stutz, effective_dimension, hidden_scores
@@ -23,7 +21,6 @@ __all__ = [
     "EMResult",
     "EMStart",
     "HiddenScores",
-    "MissingnessReport",
     "Mixture",
     "MixtureResult",
     "StructuralResult",
@@ -34,7 +31,5 @@ __all__ = [
     "hidden_scores",
     "laplace",
     "latent_classes",
-    "missing_as_state",
-    "missingness",
     "structural_em",
 ]

@@ -1,13 +1,25 @@
-"""Rows in: files and frames become typed, coded columns with missing cells and weights."""
+"""Rows in: files and frames become typed, coded columns with missing cells and weights.
+
+- `variable.py`: a name and the labels of its states; `core.py`: `Table`
+- `io/`: files in and out; `frames.py`, `export.py`: frames in memory, in and out
+- `options.py`: what can be asked of a reader; `assemble.py`: the one door behind all of them
+- `text.py`, `typed.py`: what a column becomes, by its texts or by its type; `coding.py`: labels
+  into codes, for both
+- `conform.py`: the same rows by the states of a model
+- `fold.py`, `sampling.py`: rows merged, split, hidden, knocked out
+- `discretize.py`, `cuts.py`: numbers into states
+- `describe.py`, `oddities.py`, `missingness.py`: what is there, what looks odd, what is missing
+- `places.py`: words for where something happened
+"""
 
 from unveil.table.core import Column, Table, code_dtype, missing_code
 from unveil.table.describe import ColumnDescription, TableDescription, describe
 from unveil.table.discretize import Discretizer
 from unveil.table.frames import from_frame
-from unveil.table.inference import DEFAULT_MISSING, MAX_INTEGER_STATES
-from unveil.table.read import read_table
+from unveil.table.io import read_table, write_table
+from unveil.table.missingness import MissingnessReport, missing_as_state, missingness
+from unveil.table.text import DEFAULT_MISSING, MAX_INTEGER_STATES
 from unveil.table.variable import Label, Variable, label_finder, label_key, label_text
-from unveil.table.write import write_table
 
 __all__ = [
     "DEFAULT_MISSING",
@@ -16,6 +28,7 @@ __all__ = [
     "ColumnDescription",
     "Discretizer",
     "Label",
+    "MissingnessReport",
     "Table",
     "TableDescription",
     "Variable",
@@ -25,7 +38,9 @@ __all__ = [
     "label_finder",
     "label_key",
     "label_text",
+    "missing_as_state",
     "missing_code",
+    "missingness",
     "read_table",
     "write_table",
 ]

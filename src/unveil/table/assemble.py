@@ -11,8 +11,8 @@ import pyarrow as pa
 from unveil.errors import DataError
 from unveil.table.coding import KINDS
 from unveil.table.core import Column, Table
-from unveil.table.inference import infer_text, known_text
 from unveil.table.places import at, listing
+from unveil.table.text import infer_text, known_text
 from unveil.table.typed import infer_objects, infer_typed, known_typed
 from unveil.table.variable import Variable
 

@@ -113,7 +113,7 @@ class Table:
     @classmethod
     def read(cls, path: str | PathLike[str], **options: Any) -> Table:
         """Read a CSV, TSV, Parquet, Arrow/Feather or ARFF file; see `unveil.read_table`."""
-        from unveil.table.read import read_table
+        from unveil.table.io.read import read_table
 
         return read_table(path, **options)
 
@@ -307,8 +307,8 @@ class Table:
     # Ways out ----------------------------------------------------------------------------------
 
     def write(self, path: str | PathLike[str], *, weights: str = "weight") -> None:
-        """Write a CSV, TSV, Parquet or Feather file; see `unveil.table.write`."""
-        from unveil.table.write import write_table
+        """Write a CSV, TSV, Parquet or Feather file; see `unveil.table.io.write`."""
+        from unveil.table.io.write import write_table
 
         write_table(self, path, weights=weights)
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.table.core import Column, Table
-from unveil.table.inference import MAX_INTEGER_STATES
 from unveil.table.places import count, listing
+from unveil.table.text import MAX_INTEGER_STATES
 from unveil.table.variable import Label, Variable, label_text
 
 __all__ = ["column_oddities", "table_oddities"]

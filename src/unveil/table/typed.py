@@ -30,8 +30,8 @@ from unveil.table.coding import (
     sorted_labels,
 )
 from unveil.table.core import Column
-from unveil.table.inference import MAX_INTEGER_STATES
 from unveil.table.places import at
+from unveil.table.text import MAX_INTEGER_STATES
 from unveil.table.variable import Label, Variable, label_text
 
 __all__ = ["infer_objects", "infer_typed", "known_typed"]

@@ -18,10 +18,10 @@ import pyarrow as pa
 
 from unveil.errors import DataError
 from unveil.table.assemble import check_names
-from unveil.table.csv import parse_delimited
-from unveil.table.inference import typed_labels
+from unveil.table.io.csv import parse_delimited
+from unveil.table.io.sniff import Layout
 from unveil.table.places import count
-from unveil.table.sniff import Layout
+from unveil.table.text import typed_labels
 from unveil.table.variable import Variable
 
 __all__ = ["Attribute", "read_arff"]

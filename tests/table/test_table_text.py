@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from unveil.errors import DataError, UnveilWarning
-from unveil.table.inference import DEFAULT_MISSING, infer_text
+from unveil.table.text import DEFAULT_MISSING, infer_text
 
 
 def infer(texts, kind=None, missing=DEFAULT_MISSING, encode=True):

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from unveil.errors import DataError
-from unveil.table.complain import explain, open_quote
-from unveil.table.sniff import Layout, open_bytes
+from unveil.table.io.complain import explain, open_quote
+from unveil.table.io.sniff import Layout, open_bytes
 
 __all__ = ["parse_delimited", "read_delimited"]
 

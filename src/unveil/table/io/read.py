@@ -15,12 +15,12 @@ import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 
 from unveil.errors import DataError
-from unveil.table.arff import read_arff
 from unveil.table.assemble import Kinds, assemble, check_names, check_options
 from unveil.table.core import Table
-from unveil.table.csv import read_delimited
-from unveil.table.inference import DEFAULT_MISSING
-from unveil.table.sniff import open_bytes, read_head, sniff, text_encoding
+from unveil.table.io.arff import read_arff
+from unveil.table.io.csv import read_delimited
+from unveil.table.io.sniff import open_bytes, read_head, sniff, text_encoding
+from unveil.table.text import DEFAULT_MISSING
 from unveil.table.variable import Variable
 
 __all__ = ["read_table"]
@@ -64,7 +64,7 @@ def read_table(
     kinds
         Overrides what a column is, for all columns or by name: "discrete" (typed labels, however
         many), "text" (labels as strings, verbatim) or "continuous". The rules without it are told
-        in `unveil.table.inference` (text files) and `unveil.table.typed` (Parquet, Feather).
+        in `unveil.table.text` (text files) and `unveil.table.typed` (Parquet, Feather).
     missing
         The texts that mean "missing", for text columns.
     weights

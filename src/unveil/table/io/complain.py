@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from unveil.errors import DataError
+from unveil.table.io.sniff import Layout, open_bytes
 from unveil.table.places import count
-from unveil.table.sniff import Layout, open_bytes
 
 __all__ = ["explain", "open_quote"]
 

@@ -2,7 +2,7 @@
 
 What comes back: Parquet and Feather files carry the variables with them and are read back equal,
 states that no row has included. Text files hold only text: reading one back finds the types
-again by the rules of `unveil.table.inference`, so a string label that looks like a number, a
+again by the rules of `unveil.table.text`, so a string label that looks like a number, a
 boolean or a missing marker ("1", "true", "NA"), spaces around a label, float labels, the order of
 states and unused states need `read_table(path, variables=table.variables)` to be restored. An
 empty string as a label cannot be told from a missing cell and is written with a warning.
@@ -25,8 +25,8 @@ from unveil.errors import DataError
 from unveil.files import atomic_write
 from unveil.table.core import Table
 from unveil.table.export import named_weights, to_arrow
+from unveil.table.io.sniff import DELIMITERS
 from unveil.table.places import at, tell
-from unveil.table.sniff import DELIMITERS
 from unveil.table.variable import Variable, label_text
 
 __all__ = ["write_table"]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from unveil import Table, datasets
-from unveil.em.missingness import missing_as_state, missingness
 from unveil.errors import DataError
+from unveil.table.missingness import missing_as_state, missingness
 
 
 def test_random_gaps_give_no_hints():
