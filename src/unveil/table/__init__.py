@@ -2,7 +2,7 @@
 
 - `variable.py`: a name and the labels of its states; `core.py`: `Table`
 - `io/`: files in and out; `frames.py`, `export.py`: frames in memory, in and out
-- `options.py`: what can be asked of a reader; `assemble.py`: the one door behind all of them
+- `assemble.py`: the one door behind all of them, which checks what was asked for
 - `text.py`, `typed.py`: what a column becomes, by its texts or by its type; `coding.py`: labels
   into codes, for both
 - `conform.py`: the same rows by the states of a model
