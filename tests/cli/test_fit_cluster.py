@@ -83,8 +83,8 @@ def test_cluster_prints_the_choice_and_writes_files(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "2 classes chosen by bic (seed 1)" in said
     assert "2 *" in said
-    assert "class 1 (" in said
-    assert "q0 = yes (" in said
+    assert "class = 1, " in said
+    assert "q0 = yes: " in said
     assigned = Table.read(classes)
     assert assigned.names == (*columns, "class", "P(class)")
     agree = np.mean((np.array(assigned.labels("class")) == 1) == side)

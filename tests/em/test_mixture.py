@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from unveil import Network, Table, TableCPD, Variable, datasets
-from unveil.em.mixture import Mixture, _notes, class_profiles, latent_classes
+from unveil.em.mixture import Mixture, latent_classes
+from unveil.em.mixture.notes import notes_on
 from unveil.em.parametric import EMStart
 from unveil.errors import DataError
 
@@ -178,7 +179,7 @@ def test_empty_and_duplicate_classes_are_said():
     )
     start = EMStart("random", -10.0, -10.0, 5, "iteration cap", network)
     worse = EMStart("random", -11.0, -11.0, 5, "converged", network)
-    assert _notes(network, "class", [start, worse], 1000.0) == [
+    assert notes_on(network, "class", [start, worse], 1000.0) == [
         "class 3 is all but empty: 0.5 of 1,000 cases",
         "classes 1 and 2 are duplicates: their profiles differ by at most 0.010 in every column",
         "the best start did not converge (iteration cap)",
@@ -203,11 +204,12 @@ def test_largest_number_chosen_and_lonely_starts_are_said():
 
 def test_profiles_name_what_sets_a_class_apart():
     found = latent_classes(two_sides(2000, 0.1, seed=9), classes=2, n_starts=2, seed=1)
-    first, second = class_profiles(found.network)
-    assert {(m.column, m.state) for m in first.marks} <= {(f"q{i}", "yes") for i in range(5)}
-    assert all(m.state == "no" for m in second.marks)
-    assert first.words.startswith("class 1 (6")
-    assert "q0 = yes (" in str(found)
+    first, second = found.profiles
+    assert {(t.variable, t.value) for t in first.traits} <= {(f"q{i}", "yes") for i in range(5)}
+    assert [t.value for t in second.traits] == ["no"] * 4
+    assert len(first.traits) == 4
+    assert first.words.startswith("class = 1, 6")
+    assert f"{first.traits[0].variable} = yes: " in str(found)
 
 
 def test_a_listener_may_stop_it():
@@ -220,7 +222,7 @@ def test_a_listener_may_stop_it():
     found = latent_classes(two_sides(seed=10), classes=range(2, 9), seed=1, progress=listen)
     assert found.stopped == "asked to stop"
     assert len(found.mixtures) < 7
-    assert seen[0].startswith("2 classes, EM, start 1")
+    assert seen[0].startswith("2 classes: EM, start 1")
     late = latent_classes(two_sides(seed=10), classes=range(2, 9), seed=1, time_limit=0.0)
     assert late.stopped == "time limit"
     assert late.best.starts[0].stopped == "time limit"

@@ -92,8 +92,6 @@ def _numbers(words: str) -> list[int]:
 
 
 def _show(found: MixtureResult) -> None:
-    from unveil.em.mixture import class_profiles
-
     held = any(m.held_out is not None for m in found.mixtures)
     head = ["classes", "log-likelihood", "parameters", "BIC", "AIC", "Cheeseman-Stutz"]
     rows = []
@@ -107,7 +105,7 @@ def _show(found: MixtureResult) -> None:
     show_table([*head, *(["held-out bits"] if held else []), "starts at best"], rows)
     plural = "" if found.n_classes == 1 else "es"
     say(f"{found.n_classes} class{plural} chosen by {found.criterion} (seed {found.seed})")
-    for profile in class_profiles(found.network, found.name):
+    for profile in found.profiles:
         say(f"  {profile.words}")
     for sentence in found.notes:
         note(sentence)

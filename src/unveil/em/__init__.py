@@ -2,7 +2,7 @@
 
 - `parametric.py`: `fit_em`, parameters of a known structure; every start kept
 - `structural.py`: `structural_em`, structure and parameters
-- `mixture.py`: `latent_classes`, mixtures and how many classes they have
+- `mixture/`: `latent_classes`, mixtures and how many classes they have
 - `scores.py`: Cheeseman-Stutz, BIC, AIC and the effective dimension with unseen variables;
   `laplace.py`: Laplace's approximation for small models
 - `completion.py`: incomplete rows as weighted complete ones

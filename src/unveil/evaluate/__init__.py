@@ -1,25 +1,33 @@
-"""How good a network is: on rows it has not seen, against the truth, and arc by arc.
+"""How good a network is, and what it says: on rows it has not seen, against the truth, arc by arc.
 
-- `log_loss.py`: log-loss in bits per row, and cross-validation
+- `log_loss.py`: log-loss in bits per row; `cross_validation.py`: the same on rows left out,
+  dealt by `folds.py`
 - `divergence.py`: Kullback-Leibler divergence between two networks
 - `arcs.py`: what each arc is worth, in numbers and words
 - `bootstrap.py`: how sure we are of arcs and of features of the equivalence class
+- `profiles.py`: what sets each state of a hidden variable apart, by `joints.py`
 """
 
 from unveil.evaluate.arcs import ArcWorth, arc_worth
 from unveil.evaluate.bootstrap import ArcConfidence, bootstrap_arcs
+from unveil.evaluate.cross_validation import CrossValidation, cross_validate
 from unveil.evaluate.divergence import Divergence, divergence
-from unveil.evaluate.log_loss import LogLoss, cross_validate, log_loss, paired_gain
+from unveil.evaluate.log_loss import LogLoss, log_loss, paired_gain
+from unveil.evaluate.profiles import StateProfile, Trait, state_profiles
 
 __all__ = [
     "ArcConfidence",
     "ArcWorth",
+    "CrossValidation",
     "Divergence",
     "LogLoss",
+    "StateProfile",
+    "Trait",
     "arc_worth",
     "bootstrap_arcs",
     "cross_validate",
     "divergence",
     "log_loss",
     "paired_gain",
+    "state_profiles",
 ]

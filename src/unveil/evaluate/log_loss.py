@@ -1,38 +1,52 @@
-"""Log-loss on rows a network has not seen, in bits per row; lower is better."""
+"""Log-loss on rows a model has not seen, in bits per row; lower is better."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import DataError
-from unveil.model.network import Network
+from unveil.evaluate.folds import fold_tables, n_cases
 from unveil.table.core import Table
 
-__all__ = ["LogLoss", "cross_validate", "fold_tables", "log_loss", "paired_gain"]
+__all__ = ["LogLoss", "Predictor", "fold_tables", "log_loss", "n_cases", "paired_gain"]
+
+
+class Predictor(Protocol):
+    """Anything that gives log P(row) in nats for every row of a table: a network, for one."""
+
+    def row_log_likelihoods(self, table: Table, /) -> npt.NDArray[np.float64]:
+        """Log P(row) of every row, shape (n_rows,)."""
+        ...
 
 
 @dataclass(frozen=True)
 class LogLoss:
     """The mean of -log2 P(row) over rows, with its standard error.
 
-    `per_row` has shape (n_rows,); `weights` say how often each row counts.
+    `per_row` has shape (n_rows,); `weights` say how often each row counts. Two are equal when
+    their figures are.
     """
 
     bits: float
     standard_error: float
-    per_row: npt.NDArray[np.float64]
-    weights: npt.NDArray[np.float64]
+    per_row: npt.NDArray[np.float64] = field(compare=False, repr=False)
+    weights: npt.NDArray[np.float64] = field(compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.bits:.4f} bits per row (standard error {self.standard_error:.4f})"
 
-    @classmethod
-    def of(cls, bits: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> LogLoss:
+    @property
+    def log_likelihood(self) -> float:
+        """Log P of all rows together, in nats."""
+        return -math.log(2) * self.bits * float(self.weights.sum())
+
+    @staticmethod
+    def of(bits: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> LogLoss:
         """The weighted mean of bits per row and its standard error."""
         total = weights.sum()
         if not total > 0:
@@ -41,12 +55,12 @@ class LogLoss:
         counted, shares = bits[weights > 0], weights[weights > 0]
         mean = float(counted @ shares / total)
         if not math.isfinite(mean):
-            return cls(mean, math.inf, bits, weights)
+            return LogLoss(mean, math.inf, bits, weights)
         variance = float(((counted - mean) ** 2) @ shares / max(total - 1, 1))
-        return cls(mean, math.sqrt(variance / total), bits, weights)
+        return LogLoss(mean, math.sqrt(variance / total), bits, weights)
 
 
-def log_loss(network: Network, table: Table) -> LogLoss:
+def log_loss(network: Predictor, table: Table) -> LogLoss:
     """The log-loss of a network on the rows of a table.
 
     >>> from unveil import datasets
@@ -64,71 +78,9 @@ def paired_gain(better: LogLoss, worse: LogLoss) -> LogLoss:
             f"the two log-losses are of different rows: {len(better.per_row)} and "
             f"{len(worse.per_row)}"
         )
-    return LogLoss.of(worse.per_row - better.per_row, better.weights)
-
-
-def cross_validate(
-    table: Table,
-    learner: Callable[[Table], Network],
-    folds: int = 5,
-    seed: int | np.random.Generator | None = None,
-) -> LogLoss:
-    """The log-loss of `learner` by cross-validation: every row is predicted by the other folds.
-
-    >>> from unveil import datasets, learn
-    >>> table = datasets.network("asia").sample(500, seed=1)
-    >>> cross_validate(table, lambda rows: learn(rows).network, folds=5, seed=1).bits < 4
-    True
-    """
-    bits, weights = [], []
-    for training, held_out in fold_tables(table, folds, seed):
-        bits.append(log_loss(learner(training), held_out).per_row)
-        weights.append(held_out.row_weights)
-    return LogLoss.of(np.concatenate(bits), np.concatenate(weights))
-
-
-def fold_tables(
-    table: Table, folds: int, seed: int | np.random.Generator | None = None
-) -> Iterator[tuple[Table, Table]]:
-    """For each fold, the cases to learn from and the cases left out.
-
-    A row of whole weight w stands for w cases, which are dealt to the folds one by one; rows of
-    fractional weight are dealt whole, rows of weight zero not at all.
-    """
-    table = table.take(table.row_weights > 0)
-    weights = table.row_weights
-    cases = n_cases(table)
-    if not 2 <= folds <= cases:
-        raise DataError(f"folds must be between 2 and the {cases} cases, got {folds}")
-    dealt = _deal(weights, folds, np.random.default_rng(seed))
-    for share in dealt.T:
-        rest = weights - share
-        yield (
-            table.take(rest > 0).with_weights(rest[rest > 0]),
-            table.take(share > 0).with_weights(share[share > 0]),
+    if not np.array_equal(better.weights, worse.weights):
+        raise DataError(
+            "the two log-losses are of different rows, or of rows that were dealt to other folds: "
+            "their weights differ. Give both the same table, folds and seed."
         )
-
-
-def n_cases(table: Table) -> int:
-    """How many cases there are to deal: the whole weights added up, or the rows that have any."""
-    weights = table.row_weights
-    return int(weights.sum()) if _whole(weights) else int((weights > 0).sum())
-
-
-def _whole(weights: npt.NDArray[np.float64]) -> bool:
-    return bool((weights == np.round(weights)).all()) and weights.sum() < 2**31
-
-
-def _deal(
-    weights: npt.NDArray[np.float64], folds: int, generator: np.random.Generator
-) -> npt.NDArray[np.float64]:
-    """The weight of every row in every fold, shape (n_rows, folds)."""
-    dealt = np.zeros((len(weights), folds))
-    if not _whole(weights):
-        place = generator.permutation(len(weights)) % folds
-        dealt[np.arange(len(weights)), place] = weights
-        return dealt
-    owners = np.repeat(np.arange(len(weights)), weights.astype(np.int64))
-    place = generator.permutation(len(owners)) % folds
-    np.add.at(dealt, (owners, place), 1.0)
-    return dealt
+    return LogLoss.of(worse.per_row - better.per_row, better.weights)

@@ -1,0 +1,129 @@
+"""One number of classes: EM from several starts, classes ordered by size.
+
+Half of the starts are hard clusters of the rows (K-means first, then EM), half random. EM goes on
+from the best of them until it hardly gains any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.em.align import align_states, permute_states
+from unveil.em.parametric import EMStart, fit_em
+from unveil.graph.dag import DAG
+from unveil.model.network import Network
+from unveil.model.prior import DirichletPrior
+from unveil.model.table_cpd import TableCPD
+from unveil.progress import Ticker
+from unveil.table.core import Table
+from unveil.table.variable import Variable
+
+__all__ = ["MixtureSettings", "fit_mixture", "reached", "table_values"]
+
+REACHED = 1e-4
+"""Starts whose objectives differ by at most so many nats (or a 10^-6 part of them, which is about
+as far as EM's stopping rule tells) have reached the same maximum."""
+POLISH = 1e-2
+"""EM goes on from the best start until it gains less than this part of the tolerance."""
+
+Plan = tuple[Any, Literal["random", "cluster", "given"], int]
+
+
+@dataclass(frozen=True)
+class MixtureSettings:
+    """How a mixture is fitted: its hidden root's name, how many starts, when EM stops."""
+
+    name: str = "class"
+    n_starts: int = 10
+    max_iterations: int = 2000
+    tolerance: float = 1e-9
+
+
+def fit_mixture(
+    table: Table,
+    k: int,
+    settings: MixtureSettings,
+    prior: DirichletPrior | None,
+    seed: int,
+    ticker: Ticker,
+    given: Network | None = None,
+) -> tuple[EMStart, ...]:
+    """All starts of the mixture with k classes, best first, classes ordered by size and aligned.
+
+    With a `given` network EM only goes on from there. Asked to stop, it gives the starts so far,
+    at least one.
+    """
+    name = settings.name
+    run = partial(
+        fit_em, table=table, prior=prior, max_iterations=settings.max_iterations, seed=seed,
+        hidden={name: Variable(name, range(1, k + 1), hidden=True)}, progress=ticker.tell,
+    )  # fmt: skip
+    starts: list[EMStart] = []
+    for structure, kind, how_many in _plans(table, k, settings, given):
+        if how_many and (not starts or ticker.keep_going()):
+            found = run(structure, n_starts=how_many, start=kind, tolerance=settings.tolerance)
+            starts += found.starts
+    starts.sort(key=lambda start: -start.objective)
+    if ticker.keep_going():
+        more = run(starts[0].network, start="given", tolerance=POLISH * settings.tolerance)
+        starts[0] = _continued(starts[0], more.starts[0])
+    return tuple(_with_reason(start, ticker) for start in _ordered(starts, name))
+
+
+def reached(objective: float, best: float) -> bool:
+    """Whether a start came as far as the best."""
+    return objective >= best - max(REACHED, 1e-6 * abs(best))
+
+
+def table_values(network: Network, name: str) -> npt.NDArray[np.float64]:
+    """The table of a variable: P(class) of the root, P(x | class) of a column."""
+    cpd = network.cpd(name)
+    assert isinstance(cpd, TableCPD)
+    return cpd.values
+
+
+def _plans(table: Table, k: int, settings: MixtureSettings, given: Network | None) -> list[Plan]:
+    """From what to start, how, and how often."""
+    dag = DAG([settings.name, *table.names], [(settings.name, column) for column in table.names])
+    if given is not None:
+        return [(_smoothed(given), "given", 1)]
+    if k == 1:
+        return [(dag, "random", 1)]
+    n_random = settings.n_starts // 2
+    return [(dag, "cluster", settings.n_starts - n_random), (dag, "random", n_random)]
+
+
+def _smoothed(network: Network) -> Network:
+    """The network with no zeros in its tables, from which EM with a prior can start."""
+    cpds = []
+    for cpd in network.cpds.values():
+        assert isinstance(cpd, TableCPD)
+        values = (1 - 1e-3) * cpd.values + 1e-3 / cpd.variable.n_states
+        cpds.append(TableCPD(cpd.variable, cpd.parents, values))
+    return Network(cpds)
+
+
+def _continued(before: EMStart, after: EMStart) -> EMStart:
+    """One start whose EM was taken up again."""
+    n_iterations = before.n_iterations + after.n_iterations
+    return replace(after, kind=before.kind, n_iterations=n_iterations)
+
+
+def _ordered(starts: list[EMStart], name: str) -> list[EMStart]:
+    """The largest class of the best start first, and the others' classes in the same order."""
+    order = np.argsort(-table_values(starts[0].network, name), kind="stable")
+    best = permute_states(starts[0].network, name, order)
+    rest = [replace(s, network=align_states(s.network, best, [name])) for s in starts[1:]]
+    return [replace(starts[0], network=best), *rest]
+
+
+def _with_reason(start: EMStart, ticker: Ticker) -> EMStart:
+    """EM that was told to stop does not know why; the ticker does."""
+    if ticker.reason is None or start.stopped != "asked to stop":
+        return start
+    return replace(start, stopped=ticker.reason)
