@@ -111,8 +111,8 @@ def test_meaning_is_what_the_rows_show(bench, looked):
             assert trait.overall == pytest.approx(has.mean())
             assert trait.share == pytest.approx(shares[has, s].sum() / shares[:, s].sum())
             assert trait.share > trait.overall
-            shares = f": {trait.share:.0%} against {trait.overall:.0%}"
-            assert trait.words.endswith(shares)
+            against = f": {trait.share:.0%} against {trait.overall:.0%}"
+            assert trait.words.endswith(against)
 
 
 def test_a_variable_behind_much_of_the_table():

@@ -1,6 +1,7 @@
 """Latent class models: published maxima, laws, and what is said about odd ones."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -226,6 +227,18 @@ def test_a_listener_may_stop_it():
     late = latent_classes(two_sides(seed=10), classes=range(2, 9), seed=1, time_limit=0.0)
     assert late.stopped == "time limit"
     assert late.best.starts[0].stopped == "time limit"
+
+
+@pytest.mark.parametrize("held_out", [None, 5, 0.2])
+def test_the_time_limit_binds_with_and_without_rows_held_out(held_out):
+    """EM that would never stop by itself, for every number of classes and every fold."""
+    table = two_sides(5000, 0.3, seed=11)
+    endless = {"tolerance": 0.0, "max_iterations": 10**9, "held_out": held_out, "seed": 1}
+    began = time.monotonic()
+    found = latent_classes(table, classes=range(2, 9), time_limit=0.7, **endless)
+    assert time.monotonic() - began < 1.7
+    assert found.stopped == "time limit"
+    assert len(found.mixtures) > 3
 
 
 @pytest.mark.parametrize(

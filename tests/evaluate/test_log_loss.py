@@ -1,6 +1,7 @@
 """Bits per row, their standard error, and folds that deal every case exactly once."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -155,6 +156,24 @@ def test_leaving_one_out_by_hand():
         table.folded(), lambda t: fit(DAG(["coin"]), t, PseudoCount(1.0)), folds=5, seed=3
     )
     assert folded.bits == pytest.approx(loss.bits)
+
+
+def test_the_time_limit_of_a_cross_validation_binds():
+    """Folds of 50 ms each: those done in time count, and the result says that not all were."""
+    table = tosses(30, 20)
+
+    def slow(training):
+        time.sleep(0.05)
+        return fit(DAG(["coin"]), training, PseudoCount(1.0))
+
+    began = time.monotonic()
+    loss = cross_validate(table, slow, folds=40, seed=0, time_limit=0.4)
+    assert time.monotonic() - began < 1.2
+    assert 1 <= len(loss.folds) <= 8
+    assert loss.n_folds == 40
+    assert loss.stopped == "time limit"
+    assert not loss.is_whole
+    assert len(cross_validate(table, slow, folds=3, seed=0, time_limit=0.0).folds) == 1
 
 
 def test_folds_by_seed():
