@@ -29,6 +29,7 @@ ROOMS = [
     "search",
     "evaluate",
     "em",
+    "learning",
     "anneal",
     "bottleneck",
     "ideal",

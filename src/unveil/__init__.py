@@ -36,7 +36,7 @@ _ROOM_OF = {
     "K2": "unveil.score",
     "MDL": "unveil.score",
     "Constraints": "unveil.search",
-    "learn": "unveil.search",
+    "learn": "unveil.learning",
     "Settings": "unveil.discovery",
     "discover": "unveil.discovery",
     "fit_em": "unveil.em",
@@ -59,6 +59,7 @@ _ROOMS = (
     "graph",
     "hidden",
     "infer",
+    "learning",
     "model",
     "progress",
     "report",
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
         graph,
         hidden,
         infer,
+        learning,
         model,
         progress,
         report,
@@ -96,6 +98,7 @@ if TYPE_CHECKING:
     from unveil.evaluate import cross_validate, log_loss
     from unveil.formats import load, save
     from unveil.graph import DAG
+    from unveil.learning import learn
     from unveil.model import (
         EquivalentSampleSize,
         Network,
@@ -105,7 +108,7 @@ if TYPE_CHECKING:
         fit,
     )
     from unveil.score import AIC, BIC, K2, MDL, BDe, BDeu
-    from unveil.search import Constraints, learn
+    from unveil.search import Constraints
     from unveil.table import Discretizer, Table, Variable
 
 

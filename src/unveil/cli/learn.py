@@ -69,22 +69,22 @@ def learn(
 ) -> None:
     """Learn the structure and parameters of a Bayesian network; empty cells are fine."""
     from unveil.evaluate import arc_worth
-    from unveil.search import learn as learn_network
+    from unveil.learning import learn as learn_network
+    from unveil.learning import score_named
     from unveil.table import Table
 
     table = prepared(Table.read(data, **reading), drop, discretize, bins)
     settings: dict[str, Any] = {
-        "score": _score(score, ess),
+        "score": score_named(score, ess),
         "search": search,
         "constraints": _constraints(max_parents, require, forbid, tier),
         "seed": seed,
         "n_jobs": jobs,
     }
+    if not table.is_complete:
+        note(f"{table.n_missing:,} cells are empty: learning by structural EM")
     with live_progress("nats") as listener:
-        if table.is_complete:
-            learned = learn_network(table, progress=listener, time_limit=time_limit, **settings)
-        else:
-            learned = _learn_with_gaps(table, settings, listener, time_limit)
+        learned = learn_network(table, progress=listener, time_limit=time_limit, **settings)
     arcs = arc_worth(learned.scores, learned.dag)
     sure = _confidence(table, settings, bootstrap) if bootstrap else None
     if sure is not None:
@@ -94,28 +94,6 @@ def learn(
         learned.network.save(output)
         say(f"network written to {output}")
     _pictures(learned, arcs, data, table, picture, page)
-
-
-def _learn_with_gaps(
-    table: Table, settings: dict[str, Any], listener: Any, time_limit: float | None
-) -> Learned:
-    """Structural EM, in the shape of an ordinary search's result."""
-    from unveil.em import complete_rows, structural_em
-    from unveil.score import FamilyScores
-    from unveil.search import Learned, SearchResult
-
-    note(f"{table.n_missing:,} cells are empty: learning by structural EM")
-    found = structural_em(
-        table, score=settings["score"], constraints=settings["constraints"], seed=settings["seed"],
-        progress=listener, time_limit=time_limit, n_jobs=settings["n_jobs"],
-    )  # fmt: skip
-    completed = complete_rows(found.network, table, seed=found.seed)
-    scores = FamilyScores(completed.select(sorted(completed.names)), settings["score"])
-    result = SearchResult(
-        found.dag, found.score, settings["score"].name, "structural EM", found.trace,
-        found.stopped, found.seed, found.trace[-1].elapsed, scores.n_scored,
-    )  # fmt: skip
-    return Learned(found.network, result, scores)
 
 
 def prepared(table: Table, drop: list[str] | None, method: str | None, states: int) -> Table:
@@ -157,14 +135,6 @@ def prepared(table: Table, drop: list[str] | None, method: str | None, states: i
     return table
 
 
-def _score(name: str, ess: float) -> Any:
-    from unveil.score import SCORES, BDeu
-
-    if name not in SCORES:
-        raise DataError(f"there is no score {name!r}; choose one of {', '.join(SCORES)}")
-    return BDeu(ess) if name == "bdeu" else SCORES[name]()
-
-
 def _constraints(
     max_parents: int | None,
     require: list[str] | None,
@@ -190,7 +160,7 @@ def _arc(words: str) -> tuple[str, str]:
 
 def _confidence(table: Table, settings: dict[str, Any], n_samples: int) -> ArcConfidence:
     from unveil.evaluate import bootstrap_arcs
-    from unveil.search import learn as learn_network
+    from unveil.learning import learn as learn_network
 
     with live_progress() as listener:
         return bootstrap_arcs(

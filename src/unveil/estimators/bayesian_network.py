@@ -8,14 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from unveil.em.structural import structural_em
 from unveil.errors import DataError
 from unveil.estimators.door import Matrix, TableEstimator, seed_of
 from unveil.graph.dag import DAG
-from unveil.score import SCORES, BDeu
-from unveil.score.base import Score
+from unveil.learning import learn, score_named
 from unveil.search.constraints import Constraints
-from unveil.search.learn import learn
 from unveil.table.core import Table
 
 __all__ = ["BayesianNetwork"]
@@ -81,17 +78,11 @@ class BayesianNetwork(TableEstimator):
         """Learn structure and parameters; `y` is ignored."""
         table = self._fit_table(X, sample_weight)
         limits = Constraints(max_parents=self.max_parents)
-        score, seed = self._score(), seed_of(self.random_state)
-        if table.is_complete:
-            learned = learn(
-                table, score, self.search, constraints=limits, prior=self._prior(), seed=seed
-            )
-            self.network_, self.score_ = learned.network, learned.score
-        else:
-            found = structural_em(
-                table, score=score, constraints=limits, prior=self._prior(), seed=seed
-            )
-            self.network_, self.score_ = found.network, found.score
+        score, seed = score_named(self.criterion, self.ess), seed_of(self.random_state)
+        learned = learn(
+            table, score, self.search, constraints=limits, prior=self._prior(), seed=seed
+        )
+        self.network_, self.score_ = learned.network, learned.score
         return self
 
     @property
@@ -124,10 +115,3 @@ class BayesianNetwork(TableEstimator):
         if name not in table:
             return name, table
         return name, table.without(name) if table.n_columns > 1 else table.hide(name)
-
-    def _score(self) -> Score:
-        if self.criterion not in SCORES:
-            raise DataError(
-                f"there is no score {self.criterion!r}; choose one of {', '.join(SCORES)}"
-            )
-        return BDeu(self.ess) if self.criterion == "bdeu" else SCORES[self.criterion]()

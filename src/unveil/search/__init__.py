@@ -1,6 +1,6 @@
 """Searches over structures: all see the data only through `FamilyScores`.
 
-- `learn.py`: `learn`, from a table to a fitted network in one call
+- `learn.py`: `learn`, from a complete table to a fitted network in one call
 - `combined.py`: the default, equivalence search and tabu climbing in turns
 - `hill_climbing.py`: add, delete, reverse; tabu list and random restarts (Algorithms 1 and 2)
 - `equivalence_search.py`: greedy search over classes of equivalent graphs
