@@ -53,6 +53,9 @@ class GraphState:
         families = [(y, self.parents_of(y)) for y in range(n)]
         self.score = float(self.scores.many(families).sum())
         self.key = int(np.bitwise_xor.reduce(self.codes[self.parents > 0], initial=0))
+        self.room = self.rules.max_parents - self.parents.sum(axis=1)
+        # The most that a legal move on an arc into each node can gain, see `best_move`.
+        self._bounds = np.full(n, np.inf)
 
     def parents_of(self, child: int) -> tuple[int, ...]:
         """The positions of a node's parents, ascending."""
@@ -61,11 +64,10 @@ class GraphState:
     def best(self, tabu: npt.NDArray[np.int64] = NO_TABU) -> tuple[Move, float] | None:
         """The legal move with the largest gain that leads to no graph in `tabu`, and its gain."""
         rules = self.rules
-        room = rules.max_parents - self.parents.sum(axis=1)
         kind, x, y, gain = best_move(
             self.toggles, self.parents, self.reach, rules.allowed,
-            rules.required_now(self.parents), room,
-            self.codes, self.key, tabu,
+            rules.required_now(self.parents), self.room,
+            self.codes, self.key, tabu, self._bounds,
         )  # fmt: skip
         if kind == ADD and self._better_turned(x, y, gain, tabu):
             x, y = y, x
@@ -79,7 +81,7 @@ class GraphState:
         """
         rules = self.rules
         legal = rules.allowed[x, y] and not self.reach[x, y]
-        legal = legal and self.parents[x].sum() < rules.max_parents[x]
+        legal = legal and self.room[x] > 0
         legal = legal and (self.key ^ int(self.codes[x, y])) not in tabu
         if not legal or abs(self.toggles[x, y] - gain) > TIE:
             return False
@@ -92,16 +94,24 @@ class GraphState:
         kind, x, y = move
         if kind == ADD:
             self.parents[y, x] = 1
+            self.room[y] -= 1
             link(self.reach, x, y)
         else:
             self.parents[y, x] = 0
+            self.room[y] += 1
             if kind != DELETE:
                 self.parents[x, y] = 1
+                self.room[x] -= 1
             recompute_reach(self.parents, self.reach)
+            # With fewer paths or more room, moves may have become legal anywhere.
+            self._bounds[:] = np.inf
         self.score += self.toggles[y, x] + (0.0 if kind in (ADD, DELETE) else self.toggles[x, y])
         self.key ^= int(self.codes[y, x]) ^ (0 if kind in (ADD, DELETE) else int(self.codes[x, y]))
         for changed in (y,) if kind in (ADD, DELETE) else (y, x):
             self.toggles[changed] = self.scores.toggles(changed, self.parents_of(changed))
+            # Turning an arc changes the families at both of its ends.
+            self._bounds[self.parents[:, changed] > 0] = np.inf
+            self._bounds[changed] = np.inf
 
     def dag(self, names: Sequence[str] | None = None) -> DAG:
         """The graph as an immutable DAG."""

@@ -134,7 +134,7 @@ def shake(state: GraphState, n_moves: int, generator: np.random.Generator) -> No
 def _legal_move(state: GraphState, x: int, y: int, generator: np.random.Generator) -> Move | None:
     """A random legal move on the pair x, y, or `None`."""
     rules = state.rules
-    room = rules.max_parents - state.parents.sum(axis=1)
+    room = state.room
     if x == y or state.parents[x, y]:
         return None
     if not state.parents[y, x]:
