@@ -25,7 +25,7 @@ from unveil.model.gaussian_cpd import (
     positive,
     refuse_discrete_child,
 )
-from unveil.statistics.moments import ConditionalMoments, Moments
+from unveil.statistics.moments import ConditionalMoments, GaussianMoments
 from unveil.statistics.protocol import Need
 from unveil.table.core import Column, Table
 from unveil.table.variable import Variable, label_text
@@ -283,7 +283,7 @@ def _fit_at(
     discrete: Sequence[Variable],
     continuous: Sequence[Variable],
     states: tuple[int, ...],
-    moments: Moments,
+    moments: GaussianMoments,
     min_variance: float,
 ) -> LinearGaussianCPD:
     try:

@@ -50,10 +50,10 @@ class CPD(Protocol):
     ) -> Self:
         """The distribution estimated from the statistics it `needs`.
 
-        These are the joint counts of (parents ..., child), the `Moments` of (parents ..., child),
-        or the `ConditionalMoments` of (continuous parents ..., child) given the discrete parents,
-        in the order of `parents`. They may be expectations. One prior serves all kinds; each takes
-        from it what concerns it.
+        These are the joint counts of (parents ..., child), the `GaussianMoments` of (parents ...,
+        child), or the `ConditionalMoments` of (continuous parents ..., child) given the discrete
+        parents, in the order of `parents`. They may be expectations. One prior serves all kinds;
+        each takes from it what concerns it.
         """
 
     def add_log_probability(

@@ -15,13 +15,12 @@ from unveil.model.kinds import kind_for
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.model.table_cpd import TableCPD, n_cells
-from unveil.statistics.counting import family_counts
 from unveil.statistics.memory import as_statistics
 from unveil.statistics.protocol import Need, Statistics
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["family_counts", "family_statistics", "fit", "table_from_counts"]
+__all__ = ["family_statistics", "fit", "table_from_counts"]
 
 
 def fit(dag: DAG, data: Table | Statistics, prior: DirichletPrior | None = None) -> Network:

@@ -1,7 +1,7 @@
 """`LinearGaussianCPD`: a continuous variable whose mean is linear in its parents (thesis 2.1.3).
 
-Fitting goes through `Moments` (weight, mean, scatter), which add up, so that rows, batches of rows,
-imagined rows of a prior and the expectations of an EM step are all fitted by one function.
+Fitting goes through `GaussianMoments` (weight, mean, scatter), which add up, so that rows, batches
+of rows, imagined rows of a prior and the expectations of an EM step are fitted by one function.
 """
 
 from __future__ import annotations
@@ -16,22 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import DataError, ModelError, UnveilWarning
-from unveil.statistics.memory import MemoryStatistics, refuse_infinite
-from unveil.statistics.moments import ConditionalMoments, Moments
+from unveil.statistics.memory import MemoryStatistics
+from unveil.statistics.moments import ConditionalMoments, GaussianMoments
 from unveil.statistics.protocol import Need
 from unveil.table.core import Column, Table
 from unveil.table.variable import Variable
 
-GaussianMoments = Moments
-
 __all__ = [
-    "GaussianMoments",
     "GaussianPrior",
     "LinearGaussianCPD",
     "fit_linear_gaussian",
     "linear_gaussian_from_moments",
     "moments_of",
-    "refuse_infinite",
 ]
 
 Matrix = npt.NDArray[np.float64]
@@ -93,7 +89,7 @@ class LinearGaussianCPD:
         cls,
         variable: Variable,
         parents: Sequence[Variable],
-        statistics: Moments,
+        statistics: GaussianMoments,
         prior: object = None,
     ) -> Self:
         """The least squares estimate from the moments of (parents ..., child).
@@ -103,12 +99,10 @@ class LinearGaussianCPD:
         """
         believed = GaussianPrior.of(prior)
         if statistics.weight <= 0:
-            raise DataError(f"{variable.name!r} cannot be fitted: its rows have a total weight of 0")
+            raise DataError(f"{variable.name!r} cannot be fitted: its rows weigh nothing")
         if believed.strength:
             statistics = statistics + statistics.independent(believed.strength)
-        found = linear_gaussian_from_moments(
-            variable, parents, statistics, believed.min_variance
-        )
+        found = linear_gaussian_from_moments(variable, parents, statistics, believed.min_variance)
         return cls(variable, parents, found.intercept, found.coefficients, found.variance)
 
     @property
@@ -234,7 +228,7 @@ def fit_linear_gaussian(
 def linear_gaussian_from_moments(
     variable: Variable,
     parents: Sequence[Variable],
-    moments: Moments,
+    moments: GaussianMoments,
     min_variance: float = 0.0,
 ) -> LinearGaussianCPD:
     """The maximum likelihood estimate from the moments of the parents and, last, the child.
@@ -257,9 +251,7 @@ def linear_gaussian_from_moments(
     )
 
 
-def moments_of(
-    table: Table, variable: Variable, parents: Sequence[Variable]
-) -> ConditionalMoments:
+def moments_of(table: Table, variable: Variable, parents: Sequence[Variable]) -> ConditionalMoments:
     """The moments of (continuous parents, child) given the discrete parents, from all rows."""
     members = [*(p.name for p in parents if not p.is_discrete), variable.name]
     by = [p.name for p in parents if p.is_discrete]
@@ -273,7 +265,7 @@ def moments_of(
     return moments
 
 
-def _spreads(moments: Moments) -> Matrix:
+def _spreads(moments: GaussianMoments) -> Matrix:
     """The standard deviation of every column; exactly zero where only rounding varies."""
     spread = np.sqrt(np.diag(moments.scatter) / moments.weight)
     return np.where(spread > 4 * np.finfo(float).eps * np.abs(moments.mean), spread, 0.0)

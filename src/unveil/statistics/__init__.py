@@ -8,7 +8,7 @@
 """
 
 from unveil.statistics.memory import MemoryStatistics, as_statistics
-from unveil.statistics.moments import ConditionalMoments, Moments
+from unveil.statistics.moments import ConditionalMoments, GaussianMoments
 from unveil.statistics.protocol import (
     Distinct,
     Family,
@@ -22,8 +22,8 @@ __all__ = [
     "ConditionalMoments",
     "Distinct",
     "Family",
+    "GaussianMoments",
     "MemoryStatistics",
-    "Moments",
     "Need",
     "Reweightable",
     "ScoreTerms",

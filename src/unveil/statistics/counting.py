@@ -112,7 +112,7 @@ def compact_positions(columns: Sequence[Column], cards: Sequence[int], n_rows: i
 def distinct_positions(
     columns: Sequence[Column], cards: Sequence[int], n_rows: int
 ) -> tuple[Indices, Indices]:
-    """The first row with each distinct assignment, in the order of cells, and which each row has."""
+    """The first row with each distinct assignment, in cell order, and which one each row has."""
     key = compact_positions(columns, cards, n_rows)
     _, first, which = np.unique(key, return_index=True, return_inverse=True)
     return first.astype(np.int64), which.reshape(-1).astype(np.int64)

@@ -30,6 +30,7 @@ __all__ = ["MAX_STATES", "MemoryStatistics", "as_statistics"]
 
 MAX_STATES = 65_535
 Numbers = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 
 
 def as_statistics(data: Table | Statistics, n_jobs: int | None = None) -> Statistics:
@@ -100,7 +101,7 @@ class MemoryStatistics:
         return self._terms.families(families, term)
 
     def addition_terms(
-        self, child: int, parents: Sequence[int], candidates: Sequence[int], term: DataTerm
+        self, child: int, parents: Sequence[int], candidates: Indices, term: DataTerm
     ) -> Numbers:
         """The data terms of one family with each of the candidates added to its parents."""
         return self._terms.additions(child, parents, candidates, term)

@@ -1,4 +1,4 @@
-"""Moments of continuous columns: what a Gaussian family needs to know of weighted rows.
+"""GaussianMoments of continuous columns: what a Gaussian family needs to know of weighted rows.
 
 They add up, so that rows, batches of rows, imagined rows of a prior and the expectations of an EM
 step are all the same to whoever fits.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ConditionalMoments", "Moments"]
+__all__ = ["ConditionalMoments", "GaussianMoments"]
 
 Matrix = npt.NDArray[np.float64]
 
@@ -22,7 +22,7 @@ BLOCK = 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class GaussianMoments:
     """Weight, mean and scatter of weighted rows; two of them add up.
 
     `weight` is the sum of row weights, `mean` the weighted mean, shape (n_columns,), `scatter` the
@@ -34,7 +34,7 @@ class Moments:
     scatter: Matrix
 
     @classmethod
-    def of_rows(cls, values: Matrix, weights: Matrix) -> Moments:
+    def of_rows(cls, values: Matrix, weights: Matrix) -> GaussianMoments:
         """The moments of rows of shape (n_rows, n_columns).
 
         Each block of rows is centred on its own mean, so columns far from zero keep their digits.
@@ -45,33 +45,35 @@ class Moments:
         return found
 
     @classmethod
-    def nothing(cls, n_columns: int) -> Moments:
+    def nothing(cls, n_columns: int) -> GaussianMoments:
         """The moments of no rows."""
         return cls(0.0, np.zeros(n_columns), np.zeros((n_columns, n_columns)))
 
-    def __add__(self, other: Moments) -> Moments:
+    def __add__(self, other: GaussianMoments) -> GaussianMoments:
         if self.weight == 0 or other.weight == 0:
             return other if self.weight == 0 else self
         weight = self.weight + other.weight
         share = other.weight / weight
         step = other.mean - self.mean
         between = np.outer(step, step) * self.weight * share
-        return Moments(weight, self.mean + share * step, self.scatter + other.scatter + between)
+        return GaussianMoments(
+            weight, self.mean + share * step, self.scatter + other.scatter + between
+        )
 
-    def of_columns(self, positions: Sequence[int]) -> Moments:
+    def of_columns(self, positions: Sequence[int]) -> GaussianMoments:
         """The moments of some of the columns."""
         chosen = np.asarray(positions, dtype=np.intp)
-        return Moments(self.weight, self.mean[chosen], self.scatter[np.ix_(chosen, chosen)])
+        return GaussianMoments(self.weight, self.mean[chosen], self.scatter[np.ix_(chosen, chosen)])
 
-    def independent(self, strength: float) -> Moments:
+    def independent(self, strength: float) -> GaussianMoments:
         """`strength` imagined rows with these means and variances, the columns independent."""
         variances = np.diag(self.scatter) / self.weight
-        return Moments(strength, self.mean, strength * np.diag(variances))
+        return GaussianMoments(strength, self.mean, strength * np.diag(variances))
 
 
 @dataclass(frozen=True, eq=False)
 class ConditionalMoments:
-    """Moments for every configuration of some discrete variables.
+    """GaussianMoments for every configuration of some discrete variables.
 
     `weights` has one axis per discrete variable, `means` one more for the columns, `scatters` two
     more. Configurations that no row shows have weight 0. With no discrete variables there is one
@@ -92,7 +94,7 @@ class ConditionalMoments:
     ) -> ConditionalMoments:
         """Those of rows of shape (n_rows, n_columns), given the configuration of every row."""
         if not shape:
-            whole = Moments.of_rows(values, weights)
+            whole = GaussianMoments.of_rows(values, weights)
             return cls(np.array(whole.weight), whole.mean, whole.scatter)
         n, k = math.prod(shape), values.shape[1]
         masses = np.bincount(configuration, weights, n).astype(np.float64)
@@ -111,14 +113,14 @@ class ConditionalMoments:
         where = tuple(shape)
         return cls(masses.reshape(where), means.reshape(*where, k), scatters.reshape(*where, k, k))
 
-    def at(self, states: Sequence[int]) -> Moments:
+    def at(self, states: Sequence[int]) -> GaussianMoments:
         """The moments of one configuration."""
         where = tuple(states)
-        return Moments(float(self.weights[where]), self.means[where], self.scatters[where])
+        return GaussianMoments(float(self.weights[where]), self.means[where], self.scatters[where])
 
-    def pooled(self) -> Moments:
+    def pooled(self) -> GaussianMoments:
         """The moments of all configurations together."""
-        total = Moments.nothing(self.means.shape[-1])
+        total = GaussianMoments.nothing(self.means.shape[-1])
         for states in np.ndindex(self.weights.shape):
             total = total + self.at(states)
         return total
@@ -133,10 +135,10 @@ class ConditionalMoments:
         )
 
 
-def _of_block(values: Matrix, weights: Matrix) -> Moments:
+def _of_block(values: Matrix, weights: Matrix) -> GaussianMoments:
     weight = float(weights.sum())
     if weight <= 0:
-        return Moments.nothing(values.shape[1])
+        return GaussianMoments.nothing(values.shape[1])
     mean = weights @ values / weight
     deviations = values - mean
-    return Moments(weight, mean, (deviations * weights[:, None]).T @ deviations)
+    return GaussianMoments(weight, mean, (deviations * weights[:, None]).T @ deviations)

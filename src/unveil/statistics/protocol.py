@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Distinct", "Family", "Need", "Reweightable", "ScoreTerms", "Statistics"]
 
+Indices = npt.NDArray[np.int64]
 Family = tuple[int, tuple[int, ...]]
 """A child and its parents, as positions; parents in ascending order."""
 
@@ -87,12 +88,10 @@ class Reweightable(Protocol):
 class ScoreTerms(Protocol):
     """An engine that computes data terms of scores directly: the fast path of `FamilyScores`."""
 
-    def family_terms(
-        self, families: Sequence[Family], term: DataTerm
-    ) -> npt.NDArray[np.float64]:
+    def family_terms(self, families: Sequence[Family], term: DataTerm) -> npt.NDArray[np.float64]:
         """The data terms of many families."""
 
     def addition_terms(
-        self, child: int, parents: Sequence[int], candidates: Sequence[int], term: DataTerm
+        self, child: int, parents: Sequence[int], candidates: Indices, term: DataTerm
     ) -> npt.NDArray[np.float64]:
         """The data terms of one family with each of the candidates added to its parents."""

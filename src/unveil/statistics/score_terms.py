@@ -61,9 +61,7 @@ class RowTerms:
         members = np.array([(*ps, child, *[-1] * (most - len(ps))) for child, ps in families])
         n_u = [math.prod([sizes[p] for p in parents]) for _, parents in families]
         most_cells = self._dense_cells()
-        dense = [
-            i for i, (child, _) in enumerate(families) if n_u[i] * sizes[child] <= most_cells
-        ]
+        dense = [i for i, (child, _) in enumerate(families) if n_u[i] * sizes[child] <= most_cells]
         chosen, scores = members, out
         if len(dense) < len(families):
             chosen, scores = members[dense], np.empty(len(dense))
@@ -85,11 +83,11 @@ class RowTerms:
         return out
 
     def additions(
-        self, child: int, parents: Sequence[int], candidates: Sequence[int], term: DataTerm
+        self, child: int, parents: Sequence[int], candidates: Indices, term: DataTerm
     ) -> Numbers:
         """The data terms of one family with each of the candidates added to its parents."""
         rows, sizes = self.rows, self._sizes
-        added = np.asarray(candidates, np.int64)
+        added = candidates
         n_u = math.prod([sizes[p] for p in parents])
         out = np.empty(added.size)
         work: Callable[[int, int], None]
