@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ class GraphState:
     """A graph under search: apply moves, and know the best next one at any time.
 
     `toggles[y, x]` is what the family of y gains when x is added to or dropped from its parents;
-    a move changes one or two families, and only their rows are computed anew.
+    a move changes one or two families, and only their rows are computed anew. Those of a graph
+    taken over are computed when first needed: with many variables that takes a while.
     """
 
     def __init__(self, scores: FamilyScores, rules: Rules, start: DAG | None = None) -> None:
@@ -47,15 +48,27 @@ class GraphState:
         n = len(self.parents)
         self.reach = np.zeros((n, n), np.uint8)
         recompute_reach(self.parents, self.reach)
-        self.toggles = np.full((n, n), -np.inf)
-        for y in np.flatnonzero(self.rules.free()).tolist():
-            self.toggles[y] = self.scores.toggles(y, self.parents_of(y))
+        self._toggles = np.full((n, n), -np.inf)
+        self._unknown = np.flatnonzero(self.rules.free())[::-1].tolist()
         families = [(y, self.parents_of(y)) for y in range(n)]
         self.score = float(self.scores.many(families).sum())
         self.key = int(np.bitwise_xor.reduce(self.codes[self.parents > 0], initial=0))
         self.room = self.rules.max_parents - self.parents.sum(axis=1)
         # The most that a legal move on an arc into each node can gain, see `best_move`.
         self._bounds = np.full(n, np.inf)
+
+    @property
+    def toggles(self) -> npt.NDArray[np.float64]:
+        """The gains of all toggles."""
+        self.find_gains()
+        return self._toggles
+
+    def find_gains(self, keep_going: Callable[[], bool] = lambda: True) -> bool:
+        """Compute the gains not known yet; `False` if that had to stop before the end."""
+        while self._unknown and keep_going():
+            y = self._unknown.pop()
+            self._toggles[y] = self.scores.toggles(y, self.parents_of(y))
+        return not self._unknown
 
     def parents_of(self, child: int) -> tuple[int, ...]:
         """The positions of a node's parents, ascending."""
@@ -91,6 +104,7 @@ class GraphState:
 
     def apply(self, move: Move) -> None:
         """Carry out a legal move."""
+        self.find_gains()
         kind, x, y = move
         if kind == ADD:
             self.parents[y, x] = 1
