@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -238,10 +239,32 @@ def test_learn_from_continuous_columns(run, tmp_path):
     code, _, err = run("learn", path)
     assert code == 1
     assert "continuous (x, y)" in err
-    assert "--discretize frequency" in err
-    code, out, _ = run("learn", path, "--discretize", "frequency", "--bins", "4")
+    assert "--discretize equal_frequency" in err
+    code, out, _ = run("learn", path, "--discretize", "equal_frequency", "--bins", "4")
     assert code == 0
     assert "1 arc, 15 free parameters" in out
+    # As it used to be called.
+    old = run("learn", path, "--discretize", "frequency", "--bins", "4")[1]
+    assert old.splitlines()[:2] == out.splitlines()[:2]
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "advice"),
+    [
+        (b"x\n1\ncaf\xe9\n", [], "often --encoding latin-1 or --encoding cp1252."),
+        (b"caf\xe9\n1\n", [], "often --encoding latin-1 or --encoding cp1252."),
+        (b"x\x00y\n1\n", [], "without a mark say --encoding utf-16."),
+        (b"1,2\n", [], "If the first line is data, read it with --no-header."),
+        (b"1,2\n3,4\n", [], "if the file has no header, read it with --no-header"),
+        (b"x\n1\nq\n", ["--continuous", "x"], "--missing, or read the column with --discrete x."),
+        (b"x,y\n1,2\n1,2,3\n", [], "separates the columns, say --delimiter TEXT"),
+    ],
+)
+def test_advice_is_in_the_words_of_the_command_line(run, tmp_path, content, words, advice):
+    (tmp_path / "t.csv").write_bytes(content)
+    err = run("info", tmp_path / "t.csv", *words)[2]
+    assert advice in err
+    assert not re.search(r"(header|encoding|missing|kinds|delimiter)=", err)
 
 
 def test_learn_notes_what_looks_like_an_identifier(run, tmp_path):

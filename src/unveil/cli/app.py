@@ -7,7 +7,6 @@ Exit codes: 0 done, 1 refused (bad input; the sentence says what to try), 2 wron
 from __future__ import annotations
 
 import os
-import re
 import sys
 import warnings
 from typing import Annotated
@@ -132,30 +131,12 @@ def _explain(error: Exception) -> int:
     raise error
 
 
-IN_OPTIONS = {
-    "read it with header=False": "read it with --no-header",
-    "header=False": "--no-header",
-    'encoding="': '--encoding "',
-    "missing=[...]": "--missing TEXT",
-    "missing=...": "--missing TEXT",
-    'kinds="discrete"': "--discrete NAME",
-    "table.folded() makes": "folding them makes",
-}
-"""What messages say in Python, as the options of the command line."""
-
-
-def _in_options(text: str) -> str:
-    for python, option in IN_OPTIONS.items():
-        text = text.replace(python, option)
-    return re.sub(r"kinds=\{'([^']*)': \"discrete\"\}", r"--discrete \1", text)
-
-
 def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or 'file'}: {error.strerror}"
-    return _in_options(str(error))
+    return error.said("command") if isinstance(error, UnveilError) else str(error)
 
 
 def _show_warning(message: object, category: type[Warning], *rest: object) -> None:
-    if issubclass(category, UnveilWarning):
-        note(_in_options(str(message)))
+    if isinstance(message, UnveilWarning):
+        note(message.said("command"))

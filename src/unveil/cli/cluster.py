@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unveil.cli.learn import prepared
 from unveil.cli.live import live_progress
-from unveil.cli.options import Bins, Discretize, Drop, Seed, TableFile, TimeLimit, reads_table
+from unveil.cli.options import (
+    Bins,
+    Discretize,
+    Drop,
+    Seed,
+    TableFile,
+    TimeLimit,
+    prepared,
+    reads_table,
+)
 from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
 
@@ -56,9 +64,8 @@ def cluster(
     """Sort the rows into latent classes and choose how many there are."""
     from unveil.em.mixture import latent_classes
     from unveil.model import EquivalentSampleSize
-    from unveil.table import Table
 
-    table = prepared(Table.read(data, **reading), drop, discretize, bins)
+    table = prepared(data, reading, drop, discretize, bins)
     with live_progress("nats") as listener:
         found = latent_classes(
             table, _numbers(classes), criterion, starts,  # type: ignore[arg-type]

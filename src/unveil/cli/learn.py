@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unveil.cli.live import live_progress
-from unveil.cli.options import Bins, Discretize, Drop, Jobs, Seed, TableFile, TimeLimit, reads_table
+from unveil.cli.options import (
+    Bins,
+    Discretize,
+    Drop,
+    Jobs,
+    Seed,
+    TableFile,
+    TimeLimit,
+    prepared,
+    reads_table,
+)
 from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
 
@@ -18,7 +28,7 @@ if TYPE_CHECKING:
     from unveil.search import Constraints, Learned
     from unveil.table import Table
 
-__all__ = ["learn", "prepared"]
+__all__ = ["learn"]
 
 Arc = Annotated[list[str] | None, typer.Option(help="An arc as 'A -> B'; repeatable.")]
 
@@ -71,9 +81,8 @@ def learn(
     from unveil.evaluate import arc_worth
     from unveil.learning import learn as learn_network
     from unveil.learning import score_named
-    from unveil.table import Table
 
-    table = prepared(Table.read(data, **reading), drop, discretize, bins)
+    table = prepared(data, reading, drop, discretize, bins)
     settings: dict[str, Any] = {
         "score": score_named(score, ess),
         "search": search,
@@ -94,45 +103,6 @@ def learn(
         learned.network.save(output)
         say(f"network written to {output}")
     _pictures(learned, arcs, data, table, picture, page)
-
-
-def prepared(table: Table, drop: list[str] | None, method: str | None, states: int) -> Table:
-    """The table without what cannot be learned from, with continuous columns made discrete."""
-    from unveil.table import Discretizer
-
-    if drop:
-        if set(drop) >= set(table.names):
-            raise DataError("--drop leaves no column to learn from")
-        table = table.without(drop)
-    continuous = [v.name for v in table.variables if not v.is_discrete]
-    empty = [name for name in continuous if table.missing(name).all()]
-    if empty:
-        raise DataError(
-            f"column {empty[0]!r} has no values, so nothing can be learned about it; leave it out "
-            f"with {' '.join(f'--drop {name}' for name in empty[:6])}"
-        )
-    names = {"width": "equal_width", "frequency": "equal_frequency"}
-    names |= {"kmeans": "kmeans", "deviation": "deviation"}
-    if method is not None and method not in names:
-        raise DataError(f"--discretize is one of {', '.join(names)}, not {method!r}")
-    if continuous and method is None:
-        how_many = "1 column is" if len(continuous) == 1 else f"{len(continuous)} columns are"
-        raise DataError(
-            f"{how_many} continuous ({', '.join(continuous[:6])}"
-            f"{', ...' if len(continuous) > 6 else ''}). Make them discrete with --discretize "
-            "frequency (or width, kmeans, deviation), read them as they are with --discrete NAME, "
-            "or leave them out with --drop NAME."
-        )
-    if continuous and method is not None:
-        cuts = Discretizer.fit(table, continuous, method=names[method], n_states=states)
-        table = cuts.apply(table)
-    for variable in table.variables:
-        if variable.n_states > max(50, table.n_rows // 2) and table.n_rows > 50:
-            note(
-                f"column {variable.name!r} has {variable.n_states:,} states in {table.n_rows:,} "
-                f"rows; it looks like an identifier (leave it out with --drop {variable.name})"
-            )
-    return table
 
 
 def _constraints(

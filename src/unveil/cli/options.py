@@ -6,13 +6,26 @@ import inspect
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from unveil.errors import DataError
 
-__all__ = ["Bins", "Discretize", "Drop", "Jobs", "Seed", "TableFile", "TimeLimit", "reads_table"]
+if TYPE_CHECKING:
+    from unveil.table import Table
+
+__all__ = [
+    "Bins",
+    "Discretize",
+    "Drop",
+    "Jobs",
+    "Seed",
+    "TableFile",
+    "TimeLimit",
+    "prepared",
+    "reads_table",
+]
 
 TableFile = Annotated[
     Path, typer.Argument(help="A table: CSV, TSV, Parquet, Feather or ARFF; .gz is fine.")
@@ -28,9 +41,23 @@ Jobs = Annotated[int | None, typer.Option(min=1, help="How many cores to use; al
 Drop = Annotated[list[str] | None, typer.Option(help="A column to leave out; repeatable.")]
 Discretize = Annotated[
     str | None,
-    typer.Option(help="Make continuous columns discrete: width, frequency, kmeans, deviation."),
+    typer.Option(help="Cut continuous columns: equal_width, equal_frequency, kmeans, deviation."),
 ]
 Bins = Annotated[int, typer.Option(min=1, help="How many states a discretised column gets.")]
+
+OLD_METHODS = {"width": "equal_width", "frequency": "equal_frequency"}
+"""Ways to cut, as they used to be called here."""
+
+
+def prepared(
+    data: Path, reading: dict[str, Any], drop: list[str] | None, method: str | None, n_bins: int
+) -> Table:
+    """The table in a file, ready to learn from."""
+    from unveil.table import Table, prepare
+
+    table = Table.read(data, **reading)
+    way = None if method is None else OLD_METHODS.get(method, method)
+    return prepare(table, drop=drop or (), discretize=way, n_bins=n_bins).table
 
 
 def reads_table(command: Callable[..., None]) -> Callable[..., None]:

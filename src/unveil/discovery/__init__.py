@@ -8,11 +8,13 @@
 - `evaluation.py`: what one candidate is worth
 - `evidence.py`: whether it is warranted
 - `meaning.py`: what its states mean
-- `memory.py`: rounds as JSON, to go on after an interruption
+- `memory.py`: rounds as JSON, to go on after an interruption; `folder.py`: `RunFolder`, where they
+  are kept
 """
 
 from unveil.discovery.call import DiscoveryReport, discover
 from unveil.discovery.evidence import Evidence, StrawMan
+from unveil.discovery.folder import RunFolder
 from unveil.discovery.meaning import Meaning, StateProfile, Trait, meaning_of
 from unveil.discovery.memory import rounds_as_json, rounds_from_json
 from unveil.discovery.procedure import Discovery, Round, discover_networks
@@ -24,6 +26,7 @@ __all__ = [
     "Evidence",
     "Meaning",
     "Round",
+    "RunFolder",
     "Settings",
     "StateProfile",
     "StrawMan",

@@ -20,7 +20,7 @@ from unveil.em.flat import FlatTables
 from unveil.em.hard import HardExpectation
 from unveil.em.loop import EMRun, run_em
 from unveil.em.starts import START_KINDS, network_to_start
-from unveil.errors import DataError, ModelError
+from unveil.errors import DataError, Hint, ModelError
 from unveil.graph.dag import DAG
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
@@ -146,7 +146,8 @@ def em_step(
         if expected.log_likelihood == -np.inf:
             raise ModelError(
                 "some rows have probability zero under the network that EM starts from. Give it "
-                "tables without zeros (fit them with a prior), or start='random'."
+                "tables without zeros (fit them with a prior).",
+                hint=Hint("Or take start='random'."),
             )
         objective = expected.log_likelihood + log_prior(tables, alpha)
         return flat.normalised(expected.counts + alpha), objective
@@ -177,8 +178,8 @@ def variables_of(
             found[name] = table.variable(name)
         else:
             raise DataError(
-                f"the table has no column {name!r}. If it is hidden, say how many states it has: "
-                f"hidden={{{name!r}: 2}}"
+                f"the table has no column {name!r}.",
+                hint=Hint(f"If it is hidden, say how many states it has: hidden={{{name!r}: 2}}"),
             )
     return found
 

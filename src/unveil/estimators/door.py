@@ -16,6 +16,7 @@ from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
 from unveil.table.core import Table
 from unveil.table.discretize import Discretizer
+from unveil.table.prepare import prepare
 
 __all__ = ["TableEstimator", "seed_of"]
 
@@ -64,21 +65,9 @@ class TableEstimator(DensityMixin, BaseEstimator):
         """The table to learn from; notes the columns and, if asked to, learns the cuts."""
         table = _weighted(_read(self, X, None), sample_weight)
         self._columns = table.variables
-        self.discretizer_ = None
-        continuous = [v.name for v in table.variables if not v.is_discrete]
-        if continuous and self.discretize is None:
-            raise DataError(
-                f"{len(continuous)} columns are continuous, the first is {continuous[0]!r}; "
-                "discretise them (discretize='equal_frequency') or leave them out"
-            )
-        if continuous:
-            # Rows of weight zero say nothing, not even where to cut.
-            self.discretizer_ = Discretizer.fit(
-                table.take(table.row_weights > 0), continuous,
-                method=self.discretize, n_states=self.n_states,
-            )  # fmt: skip
-            table = self.discretizer_.apply(table)
-        return table
+        ready = prepare(table, discretize=self.discretize, n_bins=self.n_states)
+        self.discretizer_ = ready.discretizer
+        return ready.table
 
     def _table(self, X: Any, sample_weight: Any = None, optional: str | None = None) -> Table:
         """New rows, read as those that `fit` saw; the column `optional` may be absent."""

@@ -33,7 +33,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from unveil.errors import FormatError, SizeError, UnveilError, UnveilWarning
+from unveil.errors import FormatError, Hint, SizeError, UnveilError, UnveilWarning
 from unveil.files import atomic_write
 from unveil.formats.bif import read_bif, write_bif
 from unveil.formats.dot import write_dot
@@ -43,6 +43,7 @@ from unveil.formats.uai import read_uai, write_uai
 from unveil.formats.xdsl import read_xdsl, write_xdsl
 from unveil.formats.xmlbif import read_xmlbif, write_xmlbif
 from unveil.model.network import Network
+from unveil.model.table_cpd import TableCPD
 
 __all__ = ["FORMATS", "Format", "dumps", "load", "loads", "save"]
 
@@ -61,13 +62,15 @@ class Format:
     read: Callable[[str], Network] | None = None
     looks: str | None = None
     """A pattern that the beginning of such a file contains, for files with another ending."""
+    any_kind: bool = False
+    """Whether it can be written with distributions of any kind, not only tables."""
 
 
 _MARKED = "nothing in unveil; other programs skip the notes on label types and hidden variables"
 
 FORMATS: dict[str, Format] = {
     "json": Format(
-        (".json",), "unveil's own JSON", "nothing", write_native, read_native, r"\A\s*\{"
+        (".json",), "unveil's own JSON", "nothing", write_native, read_native, r"\A\s*\{", True
     ),
     "bif": Format(
         (".bif",),
@@ -110,7 +113,11 @@ FORMATS: dict[str, Format] = {
         r"\A\s*(BAYES|MARKOV)\b",
     ),
     "dot": Format(
-        (".dot", ".gv"), "DOT, a picture of the graph (written only)", "the numbers", write_dot
+        (".dot", ".gv"),
+        "DOT, a picture of the graph (written only)",
+        "the numbers",
+        write_dot,
+        any_kind=True,
     ),
 }
 
@@ -124,7 +131,7 @@ def load(path: str | PathLike[str], format: str | None = None) -> Network:
         text = _text(_bytes(Path(path)), path)
         return loads(text, format or _named_format(path) or _sniffed_format(text))
     except UnveilError as error:
-        error.args = (f"{path}: {error}",)
+        error.args = (f"{path}: {error.args[0]}",)
         raise
 
 
@@ -158,7 +165,15 @@ def loads(text: str, format: str) -> Network:
 
 def dumps(network: Network, format: str, **options: Any) -> str:
     """The network as text in the given format."""
-    return _known(format).write(network, **options)
+    known = _known(format)
+    other = [name for name, cpd in network.cpds.items() if cpd.kind != TableCPD.kind]
+    if other and not known.any_kind:
+        raise FormatError(
+            f"the format {format!r} cannot hold this network: it has tables of probabilities only, "
+            f"and {other[0]!r} has {network.cpd(other[0]).kind}. Take 'json' (a file that ends in "
+            ".json), which holds every kind."
+        )
+    return known.write(network, **options)
 
 
 def _known(format: str) -> Format:
@@ -179,8 +194,8 @@ def _sniffed_format(text: str) -> str:
         if known.looks and re.search(known.looks, beginning):
             return name
     raise FormatError(
-        f"neither the ending nor the content tells the format; known endings are {_endings()}. "
-        "Say which it is with format=..."
+        f"neither the ending nor the content tells the format; known endings are {_endings()}.",
+        hint=Hint("Say which it is with format=...", "Give the file one of them."),
     )
 
 

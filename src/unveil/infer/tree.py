@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import ModelError, SizeError
+from unveil.errors import Hint, ModelError, SizeError
 from unveil.graph.triangulation import CliqueTree, clique_tree
 from unveil.kernels.propagate import TreePlan, calibrate, explain
 from unveil.kernels.slices import agreeing_cells, calibrate_slices, explain_slices
@@ -100,8 +100,13 @@ class JunctionTree:
             raise SizeError(
                 f"exact inference in this network needs about {self.forecast / 2**20:,.0f} MiB "
                 f"({self.n_cells:,} cells, {biggest:,} in the largest clique); the limit is "
-                f"{limit / 2**20:,.0f} MiB. Raise max_bytes, ask for fewer variables, or take an "
-                "approximate method (method='loopy', 'weighting' or 'gibbs')."
+                f"{limit / 2**20:,.0f} MiB.",
+                hint=Hint(
+                    "Raise max_bytes, ask for fewer variables, or take an approximate method "
+                    "(method='loopy', 'weighting' or 'gibbs').",
+                    "Ask for fewer variables, or take an approximate method (query --method loopy, "
+                    "weighting or gibbs).",
+                ),
             )
 
     @property

@@ -5,11 +5,13 @@
 - `charts`: `bar_chart`, `before_after_chart`, `line_chart` as SVG text
 - `page`: `Page`, one HTML file that refers to nothing outside itself; `theme`: its look
 - `learn_page`: `learn_page`, the page of `unveil learn`
-- `discover_page`: `discover_page`, the page of `unveil discover`; `merge_tree`: its tree of merges
+- `discover_page`: `discover_page`, the page of `unveil discover`; `merge_tree`: its tree of merges;
+  `discover_folder`: `write_discovery`, page, networks and posteriors as files
 - `colours` and `text`: shared by the files above
 """
 
 from unveil.report.charts import bar_chart, before_after_chart, line_chart
+from unveil.report.discover_folder import write_discovery
 from unveil.report.discover_page import discover_page
 from unveil.report.layout import Box, Layout, layout
 from unveil.report.learn_page import ArcRecord, learn_page
@@ -32,4 +34,5 @@ __all__ = [
     "line_chart",
     "merge_tree",
     "svg_text",
+    "write_discovery",
 ]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import SizeError
+from unveil.errors import Hint, SizeError
 from unveil.graph.dag import DAG
 from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, LIKELIHOOD, DataTerm
 from unveil.kernels.subsets import (
@@ -31,7 +31,6 @@ from unveil.kernels.subsets import (
     squeeze,
     widen,
 )
-from unveil.kernels.threads import n_threads
 from unveil.progress import Listener, Step, Ticker
 from unveil.score.families import Family, FamilyScores
 from unveil.search.constraints import Constraints, Rules
@@ -128,8 +127,9 @@ def _check_memory(n: int, limit: int | None) -> None:
         raise SizeError(
             f"exact search over {n} variables would need {_bytes(needed)}, more than the limit of "
             f"{_bytes(limit)} (by default half of the free memory). Within the limit are {fits} "
-            "variables: leave some out, raise memory_limit, or take equivalence search, which has "
-            "no such limit. Limiting the number of parents saves time but not memory."
+            "variables: leave some out, or take equivalence search, which has no such limit. "
+            "Limiting the number of parents saves time but not memory.",
+            hint=Hint("Or raise memory_limit."),
         )
 
 
@@ -165,7 +165,7 @@ class _Programme:
     def run(self) -> npt.NDArray[np.uint8] | None:
         """The matrix of parents of a best graph; `None` if stopped before it was found."""
         families = np.empty((self.n, 1 << self.n - 1))
-        with ThreadPoolExecutor(n_threads(self.scores.n_jobs)) as pool:
+        with ThreadPoolExecutor(self.scores._n_jobs) as pool:
             if not self._score_families(families, pool):
                 return None
             tasks = [pool.submit(best_over_subsets, row) for row in families]
@@ -181,8 +181,8 @@ class _Programme:
     # Scores of all families --------------------------------------------------------------------
 
     def _score_families(self, families: Numbers, pool: ThreadPoolExecutor) -> bool:
-        term = self.scores.score.term
-        if term is None or not isinstance(self.scores.statistics, MemoryStatistics):
+        term = self.scores._compiled_term()
+        if term is None:
             return self._by_the_book(families)
         if not self._by_sets(families, term, pool):
             return False

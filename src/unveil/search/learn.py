@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from unveil.errors import DataError, ModelError
+from unveil.errors import DataError, Hint, ModelError
 from unveil.graph.dag import DAG
 from unveil.model.fit import fit
 from unveil.model.network import Network
@@ -98,8 +98,7 @@ def learn(
 
 def in_order(dag: DAG, names: Sequence[str]) -> DAG:
     """The same graph with nodes and parents in the order of `names`."""
-    place = {name: i for i, name in enumerate(names)}
-    return DAG.from_parents({n: sorted(dag.parents(n), key=place.__getitem__) for n in names})
+    return DAG.from_parents({n: [p for p in names if dag.has_arc(p, n)] for n in names})
 
 
 def _without(name: str, function: Callable[..., SearchResult], *unused: str) -> Any:
@@ -119,8 +118,8 @@ def _equivalence(scores: FamilyScores, **options: Any) -> SearchResult:
     constraints = options.pop("constraints", None) or Constraints()
     if not constraints.only_max_parents:
         raise ModelError(
-            "equivalence search knows no limit but max_parents; with other constraints take "
-            "search='combined' or 'hill-climbing'"
+            "equivalence search knows no limit but max_parents; with other constraints take",
+            hint=Hint("search='combined' or 'hill-climbing'", "--search combined or hill-climbing"),
         )
     return equivalence_search(scores, max_parents=constraints.max_parents, **options)
 

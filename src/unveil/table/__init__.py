@@ -7,7 +7,7 @@
   into codes, for both
 - `conform.py`: the same rows by the states of a model
 - `fold.py`, `sampling.py`: rows merged, split, hidden, knocked out
-- `discretize.py`, `cuts.py`: numbers into states
+- `discretize.py`, `cuts.py`: numbers into states; `prepare.py`: a table made ready to learn from
 - `describe.py`, `oddities.py`, `missingness.py`: what is there, what looks odd, what is missing
 - `places.py`: words for where something happened
 """
@@ -18,6 +18,7 @@ from unveil.table.discretize import Discretizer
 from unveil.table.frames import from_frame
 from unveil.table.io import read_table, write_table
 from unveil.table.missingness import MissingnessReport, missing_as_state, missingness
+from unveil.table.prepare import Prepared, prepare
 from unveil.table.text import DEFAULT_MISSING, MAX_INTEGER_STATES
 from unveil.table.variable import Label, Variable, label_finder, label_key, label_text
 
@@ -29,6 +30,7 @@ __all__ = [
     "Discretizer",
     "Label",
     "MissingnessReport",
+    "Prepared",
     "Table",
     "TableDescription",
     "Variable",
@@ -41,6 +43,7 @@ __all__ = [
     "missing_as_state",
     "missing_code",
     "missingness",
+    "prepare",
     "read_table",
     "write_table",
 ]

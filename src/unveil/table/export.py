@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint
 from unveil.table.core import Column, Table
 from unveil.table.places import listing
 from unveil.table.variable import Label, Variable, label_text
@@ -79,7 +79,8 @@ def named_weights(table: Table, name: str) -> dict[str, Any]:
     if name in table:
         raise DataError(
             f"the weights cannot be written as {name!r}, a column is called so; choose another "
-            f"name (weights=...). The columns are {listing(table.names)}"
+            f"name. The columns are {listing(table.names)}.",
+            hint=Hint("Give the name as weights=..."),
         )
     return {name: table.weights.copy()}
 

@@ -68,7 +68,7 @@ def table_oddities(table: Table, n_distinct_rows: int) -> tuple[str, ...]:
     if n_distinct_rows <= table.n_rows / 2:
         found.append(
             f"only {n_distinct_rows:,} of the {table.n_rows:,} rows are different; "
-            "table.folded() makes the work as much smaller"
+            "folding the equal ones makes the work as much smaller"
         )
     return tuple(found)
 
@@ -116,8 +116,8 @@ def _nearly_numbers(labels: list[Label], rows: npt.NDArray[np.intp]) -> list[str
     words = [text for text, is_number in zip(texts, numeric, strict=True) if not is_number]
     if numeric.sum() >= 5 and len(words) <= 3 and rows[numeric].sum() > 0.5 * rows.sum():
         return [
-            f"numbers kept as text because of {listing(words)}; if that means missing, read with "
-            "missing=[...]"
+            f"numbers kept as text because of {listing(words)}; if that means missing, read them "
+            "as marks of missing cells"
         ]
     return []
 
@@ -132,7 +132,7 @@ def _continuous(values: Column, rows: npt.NDArray[np.intp], top: float) -> list[
         else:
             found.append("whole numbers, different in every row, like an identifier")
     if len(values) <= MAX_INTEGER_STATES and n_rows > 5 * len(values):
-        found.append(f'only {len(values)} distinct numbers; perhaps kinds="discrete" fits better')
+        found.append(f"only {len(values)} distinct numbers; perhaps it is better read as discrete")
     if np.abs(values).max() > 2**53:
         found.append("numbers beyond 2^53 are rounded; if they are codes, read them as text")
     if 0.3 < top <= NEARLY_CONSTANT and len(values) > 10:

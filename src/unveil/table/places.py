@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-from unveil.errors import UnveilWarning
+from unveil.errors import Hint, UnveilWarning
 
-__all__ = ["at", "count", "listing", "tell"]
+__all__ = ["at", "correct_or_reread", "count", "listing", "tell"]
 
 
 def at(source: str, row: int | None = None, column: str | None = None) -> str:
@@ -24,9 +24,19 @@ def at(source: str, row: int | None = None, column: str | None = None) -> str:
     return ", ".join(parts)
 
 
-def tell(message: str) -> None:
+def tell(message: str, hint: Hint | None = None) -> None:
     """Warn about something that was handled and that a person may want to know."""
-    warnings.warn(message, UnveilWarning, stacklevel=2)
+    warnings.warn(UnveilWarning(message, hint=hint), stacklevel=2)
+
+
+def correct_or_reread(column: str) -> Hint:
+    """What to do about a cell of a continuous column that is no number."""
+    return Hint(
+        "Correct the cell, add the text to missing=..., or read the column with "
+        f'kinds={{{column!r}: "discrete"}}.',
+        f"Correct the cell, add the text with --missing, or read the column with "
+        f"--discrete {column}.",
+    )
 
 
 def count(number: int, noun: str) -> str:

@@ -37,7 +37,7 @@ from unveil.table.coding import (
     sorted_labels,
 )
 from unveil.table.core import Column
-from unveil.table.places import at
+from unveil.table.places import at, correct_or_reread
 from unveil.table.variable import Label, Variable
 
 __all__ = [
@@ -190,8 +190,8 @@ def _numbers(name: str, codes: Column, cells: Sequence[str | None], source: str)
         row, worst = min((first_row(codes, i), i) for i in bad)
         raise DataError(
             f"{at(source, row, name)}: {cells[worst]!r} is not a number, and the column is to be "
-            "continuous. Correct the cell, add the text to missing=..., or read the column with "
-            f'kinds={{{name!r}: "discrete"}}.'
+            "continuous.",
+            hint=correct_or_reread(name),
         )
     numbers: Column = table[codes]
     refuse_infinite(numbers, name, source)

@@ -30,7 +30,7 @@ from unveil.table.coding import (
     sorted_labels,
 )
 from unveil.table.core import Column
-from unveil.table.places import at
+from unveil.table.places import at, correct_or_reread
 from unveil.table.text import MAX_INTEGER_STATES
 from unveil.table.variable import Label, Variable, label_text
 
@@ -245,8 +245,8 @@ def _numbers(name: str, values: Any, source: str) -> Column:
 
 def _not_a_number(name: str, value: Any, row: int, source: str) -> DataError:
     return DataError(
-        f"{at(source, row, name)}: {value!r} is not a number, and the column is to be continuous. "
-        f'Correct the cell, add the text to missing=..., or use kinds={{{name!r}: "discrete"}}.'
+        f"{at(source, row, name)}: {value!r} is not a number, and the column is to be continuous.",
+        hint=correct_or_reread(name),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint
 
 __all__ = ["Label", "Variable", "label_finder", "label_key", "label_text"]
 
@@ -93,8 +93,8 @@ class Variable:
         """The states of a discrete variable; an error for a continuous one."""
         if self.states is None:
             raise DataError(
-                f"variable {self.name!r} is continuous; this needs a discrete one. "
-                "Discretise it first (unveil.Discretizer)."
+                f"variable {self.name!r} is continuous; this needs a discrete one.",
+                hint=Hint("Discretise it first (unveil.Discretizer).", "Discretise it first."),
             )
         return self.states
 

@@ -13,7 +13,7 @@ from unveil.em.mixture.fit import MixtureSettings, fit_mixture, table_values
 from unveil.em.mixture.notes import notes_on
 from unveil.em.mixture.words import in_classes
 from unveil.em.scores import hidden_scores
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint
 from unveil.evaluate.cross_validation import CrossValidation, cross_validate
 from unveil.evaluate.folds import check_dealing
 from unveil.model.network import Network
@@ -192,7 +192,8 @@ def _checked_table(table: Table, name: str, criterion: str) -> Table:
         raise DataError(f"there is no criterion {criterion!r}; choose one of {', '.join(CRITERIA)}")
     if name in table:
         raise DataError(
-            f"the table has a column {name!r}; call the hidden class something else with name=..."
+            f"the table has a column {name!r}; call the hidden class something else with",
+            hint=Hint("name=...", "--name TEXT"),
         )
     if table.total_weight <= 0:
         raise DataError("the weights of all rows are zero; there is nothing to learn from")
@@ -200,7 +201,8 @@ def _checked_table(table: Table, name: str, criterion: str) -> Table:
         if not variable.is_discrete:
             raise DataError(
                 f"column {variable.name!r} is continuous; latent classes need discrete columns. "
-                "Discretise it first (unveil.Discretizer) or leave it out."
+                "Leave it out or discretise it first, with",
+                hint=Hint("unveil.Discretizer", "--discretize"),
             )
         if table.missing(variable.name)[table.row_weights > 0].all():
             raise DataError(f"column {variable.name!r} has no values at all; leave it out")

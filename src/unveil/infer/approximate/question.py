@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import DataError, ModelError, UnveilWarning
+from unveil.errors import DataError, Hint, ModelError, UnveilWarning
 from unveil.infer.evidence import Likelihoods, evidence_from, observed_names
 from unveil.infer.posterior import Posterior, refuse_impossible, relevant_network
 from unveil.infer.tree import Evidence
@@ -127,7 +127,8 @@ class Question:
                 f"no state of all variables that agrees with the evidence was found in "
                 f"{named_rows(lost)}, so there is nowhere to start from. The evidence may be "
                 "impossible, or possible only in rare combinations (tables with many zeros): ask "
-                "for the exact posterior, or take method='loopy'."
+                "for the exact posterior, or take",
+                hint=Hint("method='loopy'.", "--method loopy."),
             )
 
     def warn_unconverged(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import ModelError
+from unveil.errors import Hint, ModelError
 from unveil.infer.approximate.question import Question, Seed, check_setting, named_rows, warn
 from unveil.infer.evidence import Likelihoods
 from unveil.infer.posterior import Posterior
@@ -88,8 +88,11 @@ def _refuse_weightless(rows: npt.NDArray[np.intp], n_samples: int) -> None:
     if rows.size:
         raise ModelError(
             f"none of {n_samples:,} samples agrees with the evidence in {named_rows(rows)}: it has "
-            "probability zero, or a very small one. Raise n_samples, or take method='gibbs' or "
-            "'loopy', which tell impossible evidence from unlikely."
+            "probability zero, or a very small one. To tell impossible evidence from unlikely,",
+            hint=Hint(
+                "raise n_samples, or take method='gibbs' or 'loopy'.",
+                "take --method gibbs or loopy.",
+            ),
         )
 
 

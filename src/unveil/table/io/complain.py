@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from unveil.errors import DataError
-from unveil.table.io.sniff import Layout, open_bytes
+from unveil.errors import DataError, Hint
+from unveil.table.io.sniff import Layout, encodings, open_bytes
 from unveil.table.places import count
 
 __all__ = ["explain", "open_quote"]
@@ -45,8 +45,8 @@ def open_quote(path: Path, layout: Layout) -> DataError | None:
                 return None
             return DataError(
                 f"{path}, row {row + 1}: a quote ({layout.quote}) opens and is never closed, so "
-                'the rest of the file would be one cell. Close it, or read with quote="" if quotes '
-                "mean nothing in this file."
+                "the rest of the file would be one cell. Close it.",
+                hint=Hint('Or read with quote="" if quotes mean nothing in this file.'),
             )
     return None
 
@@ -69,8 +69,8 @@ def _wrong_encoding(path: Path, layout: Layout) -> DataError | None:
     try_this = "latin-1" if layout.encoding != "latin-1" else "utf-8"
     return DataError(
         f"{path}, {where}: byte 0x{data[start]:02x} (byte {start + 1} of the file) is "
-        f"not {layout.encoding} text. Read the file with its own encoding, often "
-        f'encoding="{try_this}" or encoding="cp1252".'
+        f"not {layout.encoding} text. Read the file with its own encoding, often",
+        hint=encodings(try_this),
     )
 
 
@@ -88,8 +88,9 @@ def _ragged(path: Path, layout: Layout) -> DataError | None:
                     f"{path}, line {line} (row {row} of the data): expected "
                     f"{count(expected, 'field')} as in the header, found {len(record)}: "
                     f"{start!r}. Look for a missing or extra {layout.delimiter!r}, put text that "
-                    f"contains it in quotes, or say delimiter=... if {layout.delimiter!r} is not "
-                    "what separates the columns."
+                    f"contains it in quotes, or, if {layout.delimiter!r} is not what separates the "
+                    "columns, say",
+                    hint=Hint("delimiter=...", "--delimiter TEXT"),
                 )
     return None
 

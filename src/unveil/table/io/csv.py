@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint
 from unveil.table.io.complain import explain, open_quote
 from unveil.table.io.sniff import Layout, open_bytes
 
@@ -34,8 +34,8 @@ def read_delimited(
     if table.num_rows == 0:
         raise DataError(
             f"{path}: the file has a header and no rows of data (columns "
-            f"{', '.join(map(repr, layout.names[:8]))}). If the first line is data, read it with "
-            "header=False."
+            f"{', '.join(map(repr, layout.names[:8]))}). If the first line is data, read it with",
+            hint=Hint("header=False.", "--no-header."),
         )
     last = table.column(table.num_columns - 1)[-1].as_py()
     if (

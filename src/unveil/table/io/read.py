@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint
 from unveil.table.assemble import Kinds, assemble, check_names, check_options
 from unveil.table.core import Table
 from unveil.table.io.arff import read_arff
@@ -204,8 +204,8 @@ def _from_arff(
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise DataError(
-            f"{file}, line {line}: byte 0x{data[error.start]:02x} is not {encoding} text; "
-            'try encoding="latin-1"'
+            f"{file}, line {line}: byte 0x{data[error.start]:02x} is not {encoding} text; try",
+            hint=Hint('encoding="latin-1"', "--encoding latin-1"),
         ) from error
     attributes, cells = read_arff(file, text)
     names = list(cells)

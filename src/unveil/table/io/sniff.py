@@ -13,11 +13,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint
 from unveil.table.assemble import check_names
 from unveil.table.places import tell
 
-__all__ = ["DELIMITERS", "Layout", "open_bytes", "read_head", "sniff", "text_encoding"]
+__all__ = [
+    "DELIMITERS",
+    "Layout",
+    "encodings",
+    "open_bytes",
+    "read_head",
+    "sniff",
+    "text_encoding",
+]
 
 HEAD_BYTES = 1 << 18
 DELIMITERS = (",", ";", "\t", "|")
@@ -65,6 +73,13 @@ def read_head(path: Path) -> bytes:
         ) from error
 
 
+def encodings(first: str) -> Hint:
+    """The encodings to try, `first` and one more."""
+    return Hint(
+        f'encoding="{first}" or encoding="cp1252".', f"--encoding {first} or --encoding cp1252."
+    )
+
+
 def text_encoding(head: bytes, path: Path, encoding: str | None) -> str:
     """The encoding given, or the one its byte order mark tells, or UTF-8; binary is refused."""
     if encoding is not None:
@@ -81,7 +96,8 @@ def text_encoding(head: bytes, path: Path, encoding: str | None) -> str:
     if b"\x00" in head:
         raise DataError(
             f"{path}: byte {head.index(0) + 1} is zero, so this is no text file. A table is a CSV, "
-            'Parquet, Feather or ARFF file; for UTF-16 without a mark say encoding="utf-16".'
+            "Parquet, Feather or ARFF file; for UTF-16 without a mark say",
+            hint=Hint('encoding="utf-16".', "--encoding utf-16."),
         )
     return "utf-8"
 
@@ -204,12 +220,13 @@ def _doubt_header(path: Path, names: tuple[str, ...], head: bytes, encoding: str
         except UnicodeDecodeError as error:
             raise DataError(
                 f"{path}, the header: byte 0x{head[error.start]:02x} (byte {error.start + 1} of "
-                f"the file) is not {encoding} text. Read the file with its own encoding, often "
-                'encoding="latin-1" or encoding="cp1252".'
+                f"the file) is not {encoding} text. Read the file with its own encoding, often",
+                hint=encodings("latin-1"),
             ) from error
     number = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
     if all(number.fullmatch(name) for name in names):
         tell(
             f"{path}: the header line holds only numbers ({', '.join(names[:5])}, ...), as if it "
-            "were data; if the file has no header, read it with header=False"
+            "were data; if the file has no header, read it with",
+            Hint("header=False", "--no-header"),
         )
