@@ -4,9 +4,14 @@
 """
 
 import os
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+# So that every room's tests can import the plain engine: `statistics` is also a standard module.
+sys.path.append(str(Path(__file__).parent / "statistics"))
 
 SEEDS = range(int(os.environ.get("UNVEIL_SEEDS", "1")))
 

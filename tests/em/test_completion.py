@@ -101,7 +101,7 @@ def test_draws_are_unbiased():
 @lenient
 def test_counts_of_the_completed_rows_are_expected_counts(case):
     """What structural EM counts in the completed rows is what EM expects (Eq. 2.16)."""
-    from unveil.model.fit import family_counts
+    from unveil.statistics.counting import family_counts
 
     completed = complete_rows(case.network, case.table, cap=10**6)
     counts = [

@@ -188,9 +188,13 @@ def test_best_move_by_trying_all(dag, seed, limited, with_tabu):
         if where not in tabu:
             gains[move] = toggles[y, x] + (toggles[x, y] if kind == REVERSE else 0.0)
     room = most - parents.sum(axis=1)
+    bounds = np.full(n, np.inf)
     kind, x, y, gain = best_move(
-        toggles, parents, reach_of(parents), allowed, required, room, codes, key(parents), tabu
-    )
+        toggles, parents, reach_of(parents), allowed, required, room, codes, key(parents), tabu,
+        bounds,
+    )  # fmt: skip
+    for (_, a, b), worth in gains.items():
+        assert worth <= bounds[b], (a, b)
     if not gains:
         assert kind == NOTHING
         return
@@ -205,7 +209,7 @@ def test_the_first_of_equal_moves_wins():
     everything, nothing = np.ones((3, 3), bool), np.zeros((3, 3), bool)
     found = best_move(
         toggles, parents, np.eye(3, dtype=np.uint8), everything, nothing, np.full(3, 3),
-        np.zeros((3, 3), np.int64), 0, NO_TABU,
+        np.zeros((3, 3), np.int64), 0, NO_TABU, np.full(3, np.inf),
     )  # fmt: skip
     assert found[:3] == (ADD, 1, 0)
 

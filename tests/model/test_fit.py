@@ -17,7 +17,7 @@ from unveil import (
     fit,
 )
 from unveil.errors import DataError, ModelError, SizeError, UnveilError
-from unveil.model.fit import family_counts
+from unveil.statistics.counting import family_counts
 
 U = Variable("u", ["a", "b", "c"])
 V = Variable("v", [0, 1])

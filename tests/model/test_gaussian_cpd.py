@@ -12,11 +12,8 @@ from unveil import Network, Table, TableCPD, Variable
 from unveil.errors import DataError, ModelError, UnveilError, UnveilWarning
 from unveil.model import CPD, ConditionalGaussianCPD, LinearGaussianCPD, fit_gaussian
 from unveil.model.conditional_gaussian_cpd import fit_conditional_gaussian
-from unveil.model.gaussian_cpd import (
-    GaussianMoments,
-    fit_linear_gaussian,
-    linear_gaussian_from_moments,
-)
+from unveil.model.gaussian_cpd import fit_linear_gaussian, linear_gaussian_from_moments
+from unveil.statistics import GaussianMoments
 
 A, B, X = Variable("a"), Variable("b"), Variable("x")
 D, E = Variable("d", ["lo", "hi"]), Variable("e", [1, 2, 3])

@@ -8,6 +8,7 @@ import pytest
 from graph.oracle import all_dags
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_engine import PlainEngine
 
 import unveil.score.families as families_module
 from unveil.errors import DataError
@@ -24,7 +25,7 @@ from unveil.score import (
     weight_gradient,
 )
 from unveil.search import learn
-from unveil.statistics import MemoryStatistics
+from unveil.statistics import counting, score_terms
 from unveil.table import Table, Variable
 
 from .tables import all_families, dags_over, random_table, tables, tables_with_dags
@@ -131,22 +132,11 @@ def test_order_of_states_columns_and_rows_changes_nothing(both, name, seed):
     assert scores_for(renamed, name).total(dag) == close(scores_for(table, name).total(dag))
 
 
-class OnlyCounts:
-    """An engine without kernels."""
-
-    def __init__(self, table):
-        self._memory = MemoryStatistics(table)
-        self.variables, self.total_weight = self._memory.variables, self._memory.total_weight
-
-    def counts(self, members):
-        return self._memory.counts(members)
-
-
 @given(tables_with_dags(), names_of_scores)
 @lenient
 def test_compiled_is_by_the_book(both, name):
     table, dag = both
-    book = FamilyScores(OnlyCounts(table), SCORES[name]())
+    book = FamilyScores(PlainEngine(table), SCORES[name]())
     scores = scores_for(table, name)
     assert scores.total(dag) == close(book.total(dag))
     np.testing.assert_allclose(scores.toggles(0, ()), book.toggles(0, ()), rtol=1e-9, atol=1e-8)
@@ -160,8 +150,8 @@ def test_huge_tables_are_scored_by_the_rows_that_occur(monkeypatch, name, weight
     plain = scores_for(table, name)
     expected = {f: plain.family(*f) for f in all_families(4)}
     toggles = {f: plain.toggles(*f) for f in all_families(4)}
-    monkeypatch.setattr(families_module, "DENSE_CELLS", cells)
-    monkeypatch.setattr(families_module, "MOST_KEYS", keys)
+    monkeypatch.setattr(score_terms, "DENSE_CELLS", cells)
+    monkeypatch.setattr(counting, "MOST_KEYS", keys)
     huge = scores_for(table, name)
     for child, parents in all_families(4):
         assert huge.family(child, parents) == close(expected[child, parents])
@@ -192,7 +182,7 @@ def test_columns_of_many_states():
 def test_counting_by_bitmaps_or_by_rows_is_the_same(monkeypatch, bitmaps):
     table = random_table(8, (3, 2, 4, 2), 131)
     expected = scores_for(table.with_weights(np.full(131, 1.0)), "bdeu")
-    monkeypatch.setattr(families_module, "MOST_BITMAPS", bitmaps)
+    monkeypatch.setattr(score_terms, "MOST_BITMAPS", bitmaps)
     scores = scores_for(table, "bdeu")
     for child, parents in all_families(4):
         assert scores.family(child, parents) == close(expected.family(child, parents))
@@ -203,7 +193,7 @@ def test_counting_by_bitmaps_or_by_rows_is_the_same(monkeypatch, bitmaps):
 
 @pytest.mark.parametrize("weights", ["ones", "fractional"])
 def test_the_number_of_threads_changes_nothing(monkeypatch, weights):
-    monkeypatch.setattr(families_module, "THREAD_WORK", 0)
+    monkeypatch.setattr(score_terms, "THREAD_WORK", 0)
     table = random_table(9, (3, 2, 4, 2, 3), 200, weights)
     one, two = (scores_for(table, "bdeu", n_jobs=n) for n in (1, 2))
     families = list(all_families(5))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_engine import PlainEngine
 from score.tables import random_table, tables
-from score.test_laws import OnlyCounts
 
 from unveil import datasets
 from unveil.errors import SizeError
@@ -72,7 +72,7 @@ def test_scores_and_engines_without_kernels():
     table = random_table(5, (2, 3, 2, 2), 80)
     chain = DAG(table.names, list(zip(table.names, table.names[1:], strict=False)))
     prior = PriorNetwork(fit(chain, table, PseudoCount(1.0)), 2.0)
-    for scores in (FamilyScores(table, BDe(prior)), FamilyScores(OnlyCounts(table), BDeu(1))):
+    for scores in (FamilyScores(table, BDe(prior)), FamilyScores(PlainEngine(table), BDeu(1))):
         for limits in (None, Constraints(max_parents=1, required=[("A", "B")])):
             result = exact_search(scores, constraints=limits)
             best = best_by_enumeration(

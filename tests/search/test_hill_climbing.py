@@ -177,3 +177,43 @@ def test_random_moves_keep_away_from_families_that_are_too_large(monkeypatch):
         assert np.isfinite(state.score)
         for y, row in enumerate(state.parents):
             assert CARDS[y] * np.prod(np.array(CARDS)[row > 0]) <= 12
+
+
+class Arbitrary:
+    """Family scores that follow no data: gains jump with every move."""
+
+    def __init__(self, names, seed):
+        self.names, self.n_variables, self._seed = names, len(names), seed
+
+    def family(self, child, parents):
+        return np.random.default_rng([self._seed, child, *sorted(parents)]).normal()
+
+    def many(self, families):
+        return np.array([self.family(*family) for family in families])
+
+    def toggles(self, child, parents):
+        here = self.family(child, parents)
+        changed = [self.family(child, {*parents} ^ {x}) for x in range(self.n_variables)]
+        changed[child] = -np.inf
+        return np.array(changed) - here
+
+
+@pytest.mark.parametrize("limits", [Constraints(), Constraints(max_parents=2, no_leaf=["B"])])
+def test_what_is_remembered_of_moves_never_hides_the_best(limits):
+    """Best and random moves in turns, each compared with a state that remembers nothing."""
+    for seed in range(30):
+        scores, generator = Arbitrary("ABCDEFG", seed), np.random.default_rng(seed)
+        rules = limits.rules(scores.names)
+        state, anew = GraphState(scores, rules), GraphState(scores, rules)
+        visited = []
+        for _ in range(15):
+            visited.append(state.key)
+            tabu = np.array(visited[-5:], np.int64)
+            anew.restore(state.parents)
+            assert state.best(tabu) == anew.best(tabu)
+            assert state.best() == anew.best()
+            assert state.room.tolist() == anew.room.tolist()
+            if generator.random() < 0.5:
+                shake(state, 1, generator)
+            else:
+                state.apply(state.best(tabu)[0])

@@ -18,7 +18,7 @@ from unveil.table import Table, Variable
 def test_counts_by_enumeration(table, data):
     n = len(table.names)
     members = data.draw(st.permutations(range(n)))[: data.draw(st.integers(1, n))]
-    counts = MemoryStatistics(table).counts(members)
+    (counts,) = MemoryStatistics(table).counts([members])
     columns = [table.column(table.names[m]) for m in members]
     for cell in product(*(range(size) for size in counts.shape)):
         here = np.logical_and.reduce([c == s for c, s in zip(columns, cell, strict=True)])
@@ -37,7 +37,7 @@ def test_many_states_take_wider_codes():
     table = Table([variable, Variable("B", [0, 1])], [np.arange(300), np.arange(300) % 2])
     statistics = MemoryStatistics(table)
     assert statistics.rows.codes.dtype == np.uint16
-    assert statistics.counts([0, 1])[299].tolist() == [0.0, 1.0]
+    assert statistics.counts([[0, 1]])[0][299].tolist() == [0.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -49,15 +49,15 @@ def test_many_states_take_wider_codes():
 )
 def test_refused_columns(columns, words):
     with pytest.raises(DataError, match=words):
-        MemoryStatistics(Table.from_frame(columns))
+        MemoryStatistics(Table.from_frame(columns)).counts([[0]])
 
 
 def test_refused_rows_and_sizes():
     table = random_table(0, (2, 2), 4)
     with pytest.raises(DataError, match="no rows"):
-        MemoryStatistics(table.take([]))
+        MemoryStatistics(table.take([])).check_learnable()
     with pytest.raises(DataError, match="all rows are zero"):
-        MemoryStatistics(table.with_weights(np.zeros(4)))
+        MemoryStatistics(table.with_weights(np.zeros(4))).check_learnable()
     wide = Table([Variable(n, range(1000)) for n in "ABC"], [np.zeros(2, int)] * 3)
     with pytest.raises(SizeError, match="A, B, C would have 1,000,000,000 cells"):
-        MemoryStatistics(wide).counts([0, 1, 2])
+        MemoryStatistics(wide).counts([[0, 1, 2]])

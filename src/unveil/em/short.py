@@ -10,10 +10,11 @@ from unveil.em.flat import FlatTables
 from unveil.em.loop import run_em
 from unveil.em.parametric import em_step
 from unveil.model.cpd import CPD
-from unveil.model.fit import family_counts, table_from_counts
+from unveil.model.fit import table_from_counts
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.model.table_cpd import TableCPD
+from unveil.statistics.counting import family_counts
 from unveil.table.core import Table
 
 __all__ = ["short_em"]

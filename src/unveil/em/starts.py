@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from unveil.errors import DataError
 from unveil.graph.dag import DAG
-from unveil.model.fit import family_counts, table_from_counts
+from unveil.model.fit import table_from_counts
 from unveil.model.network import Network
 from unveil.model.prior import PseudoCount
 from unveil.model.table_cpd import TableCPD
+from unveil.statistics.counting import family_counts
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 

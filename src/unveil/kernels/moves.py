@@ -97,6 +97,7 @@ def best_move(
     codes: Array,
     here: int,
     tabu: Array,
+    bounds: Array,
 ) -> tuple[int, int, int, float]:
     """The legal move with the largest gain: its kind, the arc's parent and child, and the gain.
 
@@ -104,34 +105,44 @@ def best_move(
     `required[y, x]` speak of the arc x -> y; `room[y]` is how many more parents y may have. A
     graph's key is the exclusive or of the `codes` of its arcs; moves to a key in `tabu` are left
     out (`here` is the present key).
+
+    `bounds[y]` promises that no legal move on an arc into y gains more, required and tabu ones
+    included; infinite where nothing is known. Rows that cannot win are left out, and the bounds of
+    the others are made sharp in passing.
     """
     n = parents.shape[0]
     kind, best_x, best_y, best = NOTHING, -1, -1, -np.inf
     for y in range(n):
+        if bounds[y] <= best + TIE:
+            continue
+        top = -np.inf
         for x in range(n):
-            if x == y:
-                continue
             gain = toggles[y, x]
             if parents[y, x]:
-                if required[y, x]:
-                    continue
-                back = gain + toggles[x, y]
-                if gain > best + TIE and not _is_tabu(here ^ codes[y, x], tabu):
+                free = not required[y, x]
+                top = max(top, gain)
+                if free and gain > best + TIE and not _is_tabu(here ^ codes[y, x], tabu):
                     kind, best_x, best_y, best = DELETE, x, y, gain
+                back = gain + toggles[x, y]
                 if (
-                    back > best + TIE
+                    (back > top or back > best + TIE)
                     and allowed[x, y]
                     and room[x] > 0
                     and reversible(parents, reach, x, y)
-                    and not _is_tabu(here ^ codes[y, x] ^ codes[x, y], tabu)
                 ):
-                    kind, best_x, best_y, best = REVERSE, x, y, back
+                    top = max(top, back)
+                    turned = here ^ codes[y, x] ^ codes[x, y]
+                    if free and back > best + TIE and not _is_tabu(turned, tabu):
+                        kind, best_x, best_y, best = REVERSE, x, y, back
             elif (
-                gain > best + TIE
+                (gain > top or gain > best + TIE)
+                and x != y
                 and allowed[y, x]
                 and room[y] > 0
                 and not reach[y, x]
-                and not _is_tabu(here ^ codes[y, x], tabu)
             ):
-                kind, best_x, best_y, best = ADD, x, y, gain
+                top = max(top, gain)
+                if gain > best + TIE and not _is_tabu(here ^ codes[y, x], tabu):
+                    kind, best_x, best_y, best = ADD, x, y, gain
+        bounds[y] = top
     return kind, best_x, best_y, best

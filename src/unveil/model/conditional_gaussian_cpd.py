@@ -12,10 +12,8 @@ import numpy.typing as npt
 
 from unveil.errors import DataError, ModelError, UnveilWarning
 from unveil.model.gaussian_cpd import (
-    GaussianMoments,
+    GaussianPrior,
     LinearGaussianCPD,
-    check_strengths,
-    complete_numbers,
     family_name,
     finite,
     fit_linear_gaussian,
@@ -27,6 +25,8 @@ from unveil.model.gaussian_cpd import (
     positive,
     refuse_discrete_child,
 )
+from unveil.statistics.moments import ConditionalMoments, GaussianMoments
+from unveil.statistics.protocol import Need
 from unveil.table.core import Column, Table
 from unveil.table.variable import Variable, label_text
 
@@ -52,6 +52,7 @@ class ConditionalGaussianCPD:
     """
 
     kind: ClassVar[str] = "conditional_gaussian"
+    needs: ClassVar[Need] = Need.CONDITIONAL_MOMENTS
     __slots__ = ("coefficients", "intercepts", "parents", "variable", "variances")
 
     variable: Variable
@@ -77,6 +78,45 @@ class ConditionalGaussianCPD:
         self.intercepts = finite(intercepts, shape, f"{name}: the intercepts")
         self.coefficients = finite(coefficients, (*shape, k), f"{name}: the coefficients")
         self.variances = positive(variances, shape, f"{name}: the variances")
+
+    @classmethod
+    def estimate(
+        cls,
+        variable: Variable,
+        parents: Sequence[Variable],
+        statistics: ConditionalMoments,
+        prior: object = None,
+    ) -> Self:
+        """A least squares estimate for every configuration of the discrete parents.
+
+        `statistics` are the moments of (continuous parents ..., child) per configuration of the
+        discrete ones. The imagined rows of a `GaussianPrior` have the means and variances of all
+        rows together. A configuration that no row shows gets the imagined rows alone or, without
+        a prior, the fit of all rows together, with a warning.
+        """
+        believed = GaussianPrior.of(prior)
+        discrete = [p for p in parents if p.is_discrete]
+        continuous = [p for p in parents if not p.is_discrete]
+        _refuse_or_warn_unseen(variable, statistics.weights, not believed.strength)
+        shape = statistics.weights.shape
+        pooled = statistics.pooled()
+        imagined = pooled.independent(believed.strength) if believed.strength else None
+        fits = []
+        for states in np.ndindex(shape):
+            moments = statistics.at(states)
+            if imagined is not None:
+                moments = moments + imagined
+            elif moments.weight <= 0:
+                moments = pooled
+            floor = believed.min_variance
+            fits.append(_fit_at(variable, discrete, continuous, states, moments, floor))
+        return cls(
+            variable,
+            parents,
+            np.array([f.intercept for f in fits]).reshape(shape),
+            np.array([f.coefficients for f in fits]).reshape(*shape, len(continuous)),
+            np.array([f.variance for f in fits]).reshape(shape),
+        )
 
     @property
     def discrete_parents(self) -> tuple[Variable, ...]:
@@ -219,61 +259,23 @@ def fit_conditional_gaussian(
     variances of the whole table. A configuration that no row shows gets the imagined rows alone
     or, without a prior, the fit of all rows together, with a warning.
     """
-    check_strengths(prior_strength, min_variance)
-    discrete = [p for p in parents if p.is_discrete]
-    continuous = [p for p in parents if not p.is_discrete]
-    names = [*(p.name for p in continuous), variable.name]
-    pooled = moments_of(table, names)
-    shape = tuple(p.n_states for p in discrete)
-    groups = _moments_by_configuration(table, discrete, names, shape)
-    imagined = pooled.independent(prior_strength) if prior_strength else None
-    unseen = math.prod(shape) - len(groups)
-    if unseen and imagined is None:
+    prior = GaussianPrior(prior_strength, min_variance)
+    moments = moments_of(table, variable, parents)
+    return ConditionalGaussianCPD.estimate(variable, parents, moments, prior)
+
+
+def _refuse_or_warn_unseen(variable: Variable, weights: Matrix, alone: bool) -> None:
+    unseen = int((weights <= 0).sum())
+    if unseen == weights.size:
+        raise DataError(f"{variable.name!r} cannot be fitted: its rows have a total weight of 0")
+    if unseen and alone:
         warnings.warn(
-            f"{variable.name!r}: {unseen} of {math.prod(shape)} configurations of its discrete "
+            f"{variable.name!r}: {unseen} of {weights.size} configurations of its discrete "
             "parents are in no row; they get the fit of all rows together. A prior_strength "
             "avoids this.",
             UnveilWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    fits = {}
-    for states in np.ndindex(shape):
-        seen = groups.get(states)
-        parts = [m for m in (seen, imagined) if m is not None] or [pooled]
-        moments = parts[0] if len(parts) == 1 else parts[0] + parts[1]
-        fits[states] = _fit_at(variable, discrete, continuous, states, moments, min_variance)
-    ordered = list(fits.values())
-    return ConditionalGaussianCPD(
-        variable,
-        parents,
-        np.array([f.intercept for f in ordered]).reshape(shape),
-        np.array([f.coefficients for f in ordered]).reshape(*shape, len(continuous)),
-        np.array([f.variance for f in ordered]).reshape(shape),
-    )
-
-
-def _moments_by_configuration(
-    table: Table, discrete: Sequence[Variable], names: Sequence[str], shape: tuple[int, ...]
-) -> dict[tuple[int, ...], GaussianMoments]:
-    """The moments of the rows of every configuration that has any weight."""
-    codes = []
-    for parent in discrete:
-        missing = table.missing(parent.name)
-        if missing.any():
-            raise DataError(
-                f"column {parent.name!r} has {int(missing.sum())} missing cells (the first in row "
-                f"{int(missing.argmax()) + 1}); least squares needs complete rows"
-            )
-        codes.append(table.column(parent.name).astype(np.intp))
-    configuration = np.ravel_multi_index(tuple(codes), shape)
-    values = np.column_stack([complete_numbers(table, name) for name in names])
-    weights = table.row_weights
-    found = {}
-    for at in np.unique(configuration[weights > 0]):
-        rows = configuration == at
-        states = tuple(int(s) for s in np.unravel_index(at, shape))
-        found[states] = GaussianMoments.of_rows(values[rows], weights[rows])
-    return found
 
 
 def _fit_at(

@@ -1,8 +1,9 @@
 """What every conditional probability distribution (CPD) can do (thesis 2.1.3).
 
-A network knows its CPDs only through this protocol. To add a kind: write a class with these
-members, list it in `unveil.formats.native.CPD_KINDS`, and add it to the battery in
-`tests/model/test_cpd_battery.py`.
+A network knows its CPDs only through this protocol, and whoever fits one knows what it `needs` and
+that it can be made from that by `estimate`. To add a kind: write a class with these members, say
+in `unveil.model.kinds` which families it is for, list it in `unveil.formats.native.CPD_KINDS`, and
+add it to the battery in `tests/model/test_cpd_battery.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from unveil.statistics.protocol import Need
 from unveil.table.core import Column
 from unveil.table.variable import Variable
 
@@ -27,6 +29,8 @@ class CPD(Protocol):
     """
 
     kind: ClassVar[str]
+    needs: ClassVar[Need]
+    """Which statistics of its family it is estimated from."""
 
     @property
     def variable(self) -> Variable:
@@ -39,6 +43,18 @@ class CPD(Protocol):
     @property
     def n_parameters(self) -> int:
         """The number of free parameters."""
+
+    @classmethod
+    def estimate(
+        cls, variable: Variable, parents: Sequence[Variable], statistics: Any, prior: Any = None
+    ) -> Self:
+        """The distribution estimated from the statistics it `needs`.
+
+        These are the joint counts of (parents ..., child), the `GaussianMoments` of (parents ...,
+        child), or the `ConditionalMoments` of (continuous parents ..., child) given the discrete
+        parents, in the order of `parents`. They may be expectations. One prior serves all kinds;
+        each takes from it what concerns it.
+        """
 
     def add_log_probability(
         self, total: npt.NDArray[np.float64], parents: Sequence[Column], child: Column

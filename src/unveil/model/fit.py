@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import DataError
 from unveil.graph.dag import DAG
-from unveil.model.conditional_gaussian_cpd import fit_gaussian
 from unveil.model.cpd import CPD
+from unveil.model.kinds import kind_for
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.model.table_cpd import TableCPD, n_cells
+from unveil.statistics.memory import as_statistics
+from unveil.statistics.protocol import Need, Statistics
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["family_counts", "fit", "table_from_counts"]
+__all__ = ["family_statistics", "fit", "table_from_counts"]
 
 
-def fit(dag: DAG, table: Table, prior: DirichletPrior | None = None) -> Network:
-    """The network over `dag` whose tables are estimated from the rows of `table`.
+def fit(dag: DAG, data: Table | Statistics, prior: DirichletPrior | None = None) -> Network:
+    """The network over `dag` whose distributions are estimated from a table or another engine.
 
     Without a prior, the maximum likelihood estimate S[x, u] / S[u] (Eq. 2.8); parent
     configurations that no row shows get the uniform distribution. With a prior, the posterior mean
@@ -35,30 +38,45 @@ def fit(dag: DAG, table: Table, prior: DirichletPrior | None = None) -> Network:
     >>> fit(DAG(["x"]), table, PseudoCount(1)).cpd("x").values.tolist()
     [0.6, 0.4]
     """
-    _check_columns(dag, table)
-    cpds: list[CPD] = []
-    for name in dag.nodes:
-        variable, parents = table.variable(name), [table.variable(p) for p in dag.parents(name)]
-        if not variable.is_discrete:
-            cpds.append(fit_gaussian(variable, parents, table))
+    statistics = as_statistics(data)
+    variables = _variables(dag, statistics)
+    families = [(variables[n], [variables[p] for p in dag.parents(n)]) for n in dag.nodes]
+    kinds = [kind_for(*family) for family in families]
+    if isinstance(data, Table):
+        _refuse_gaps(dag, data)
+    for kind, family in zip(kinds, families, strict=True):
+        if kind.needs is Need.COUNTS:
+            n_cells(*family)
+    found = family_statistics(statistics, families, kinds)
+    return Network(
+        kind.estimate(*family, known, prior)
+        for kind, family, known in zip(kinds, families, found, strict=True)
+    )
+
+
+def family_statistics(
+    statistics: Statistics,
+    families: Sequence[tuple[Variable, Sequence[Variable]]],
+    kinds: Sequence[type[CPD]],
+) -> list[Any]:
+    """What each kind needs to know of its family; all counts are asked for at once."""
+    place = {v.name: i for i, v in enumerate(statistics.variables)}
+    counted = [
+        [place[v.name] for v in (*parents, variable)]
+        for (variable, parents), kind in zip(families, kinds, strict=True)
+        if kind.needs is Need.COUNTS
+    ]
+    counts = iter(statistics.counts(counted) if counted else [])
+    found: list[Any] = []
+    for (variable, parents), kind in zip(families, kinds, strict=True):
+        if kind.needs is Need.COUNTS:
+            found.append(next(counts))
             continue
-        counts = family_counts(table, variable, parents)
-        cpds.append(table_from_counts(variable, parents, counts, prior))
-    return Network(cpds)
-
-
-def family_counts(
-    table: Table, variable: Variable, parents: Sequence[Variable]
-) -> npt.NDArray[np.float64]:
-    """S[x, u]: the weight of rows in every cell of the family's table, parents first (Eq. 2.7)."""
-    from unveil.kernels.families import push_digit, tally
-
-    counts = np.zeros(n_cells(variable, parents))
-    position = np.zeros(table.n_rows, np.int64)
-    for v in (*parents, variable):
-        push_digit(position, table.column(v.name), v.n_states)
-    tally(position, table.row_weights, counts)
-    return counts.reshape([v.n_states for v in (*parents, variable)])
+        members = [*(p for p in parents if not p.is_discrete), variable]
+        by = [place[p.name] for p in parents if p.is_discrete]
+        moments = statistics.moments([place[v.name] for v in members], by)
+        found.append(moments.at(()) if kind.needs is Need.MOMENTS else moments)
+    return found
 
 
 def table_from_counts(
@@ -67,23 +85,21 @@ def table_from_counts(
     counts: npt.NDArray[np.float64],
     prior: DirichletPrior | None = None,
 ) -> TableCPD:
-    """The table estimated from counts: maximum likelihood, or the posterior mean under `prior`."""
-    if prior is not None:
-        counts = counts + prior.pseudo_counts(variable, parents)
-    totals = counts.sum(axis=-1, keepdims=True)
-    seen = totals > 0
-    uniform = 1.0 / variable.n_states
-    return TableCPD(variable, parents, np.where(seen, counts / np.where(seen, totals, 1), uniform))
+    """The table estimated from counts; see `TableCPD.estimate`."""
+    return TableCPD.estimate(variable, parents, counts, prior)
 
 
-def _check_columns(dag: DAG, table: Table) -> None:
+def _variables(dag: DAG, statistics: Statistics) -> dict[str, Variable]:
+    known = {v.name: v for v in statistics.variables}
     for name in dag.nodes:
-        continuous = [p for p in dag.parents(name) if not table.variable(p).is_discrete]
-        if table.variable(name).is_discrete and continuous:
-            raise DataError(
-                f"the discrete column {name!r} has the continuous parent {continuous[0]!r}; its "
-                "table needs discrete parents. Discretise the parent first (unveil.Discretizer)."
-            )
+        if name not in known:
+            names = ", ".join(repr(n) for n in list(known)[:12])
+            raise DataError(f"the table has no column {name!r}; it has {names}")
+    return known
+
+
+def _refuse_gaps(dag: DAG, table: Table) -> None:
+    for name in dag.nodes:
         missing = table.missing(name)
         if missing.any():
             raise DataError(

@@ -1,7 +1,7 @@
 """`LinearGaussianCPD`: a continuous variable whose mean is linear in its parents (thesis 2.1.3).
 
 Fitting goes through `GaussianMoments` (weight, mean, scatter), which add up, so that rows, batches
-of rows, imagined rows of a prior and the expectations of an EM step are all fitted by one function.
+of rows, imagined rows of a prior and the expectations of an EM step are fitted by one function.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import DataError, ModelError, UnveilWarning
+from unveil.statistics.memory import MemoryStatistics
+from unveil.statistics.moments import ConditionalMoments, GaussianMoments
+from unveil.statistics.protocol import Need
 from unveil.table.core import Column, Table
 from unveil.table.variable import Variable
 
 __all__ = [
-    "GaussianMoments",
+    "GaussianPrior",
     "LinearGaussianCPD",
     "fit_linear_gaussian",
     "linear_gaussian_from_moments",
@@ -50,6 +53,7 @@ class LinearGaussianCPD:
     """
 
     kind: ClassVar[str] = "linear_gaussian"
+    needs: ClassVar[Need] = Need.MOMENTS
     __slots__ = ("coefficients", "intercept", "parents", "variable", "variance")
 
     variable: Variable
@@ -79,6 +83,27 @@ class LinearGaussianCPD:
         self.intercept = float(finite(intercept, (), f"{name}: the intercept"))
         self.coefficients = finite(coefficients, (len(self.parents),), f"{name}: the coefficients")
         self.variance = float(positive(variance, (), f"{name}: the variance"))
+
+    @classmethod
+    def estimate(
+        cls,
+        variable: Variable,
+        parents: Sequence[Variable],
+        statistics: GaussianMoments,
+        prior: object = None,
+    ) -> Self:
+        """The least squares estimate from the moments of (parents ..., child).
+
+        A `GaussianPrior` adds imagined rows and a floor under the variance; any other prior is one
+        about tables and says nothing here.
+        """
+        believed = GaussianPrior.of(prior)
+        if statistics.weight <= 0:
+            raise DataError(f"{variable.name!r} cannot be fitted: its rows weigh nothing")
+        if believed.strength:
+            statistics = statistics + statistics.independent(believed.strength)
+        found = linear_gaussian_from_moments(variable, parents, statistics, believed.min_variance)
+        return cls(variable, parents, found.intercept, found.coefficients, found.variance)
 
     @property
     def n_parameters(self) -> int:
@@ -151,48 +176,28 @@ class LinearGaussianCPD:
 # Fitting ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class GaussianMoments:
-    """What a Gaussian family needs to know of weighted rows; two of them add up.
+@dataclass(frozen=True)
+class GaussianPrior:
+    """What is believed of a Gaussian family beforehand.
 
-    `weight` is the sum of row weights, `mean` the weighted mean, shape (n_columns,), `scatter` the
-    weighted sum of outer products of deviations from that mean, shape (n_columns, n_columns).
+    `strength` imagined rows in which every column has the mean and variance it has in the data and
+    no column depends on another: coefficients shrink towards zero. `min_variance` is a floor under
+    the variance; without it a child that its parents explain exactly is an error.
     """
 
-    weight: float
-    mean: Matrix
-    scatter: Matrix
+    strength: float = 0.0
+    min_variance: float = 0.0
+
+    def __post_init__(self) -> None:
+        settings = (("prior_strength", self.strength), ("min_variance", self.min_variance))
+        for what, number in settings:
+            if not (math.isfinite(number) and number >= 0):
+                raise ModelError(f"{what} must be finite and not negative, got {number}")
 
     @classmethod
-    def of_rows(cls, values: Matrix, weights: Matrix) -> GaussianMoments:
-        """The moments of rows of shape (n_rows, n_columns), centred first to keep their digits."""
-        weight = float(weights.sum())
-        if weight <= 0:
-            return cls(0.0, np.zeros(values.shape[1]), np.zeros((values.shape[1],) * 2))
-        mean = weights @ values / weight
-        deviations = values - mean
-        return cls(weight, mean, (deviations * weights[:, None]).T @ deviations)
-
-    def __add__(self, other: GaussianMoments) -> GaussianMoments:
-        weight = self.weight + other.weight
-        if weight == 0:
-            return self
-        share = other.weight / weight
-        step = other.mean - self.mean
-        between = np.outer(step, step) * self.weight * share
-        return GaussianMoments(
-            weight, self.mean + share * step, self.scatter + other.scatter + between
-        )
-
-    def of_columns(self, positions: Sequence[int]) -> GaussianMoments:
-        """The moments of some of the columns."""
-        chosen = np.asarray(positions, dtype=np.intp)
-        return GaussianMoments(self.weight, self.mean[chosen], self.scatter[np.ix_(chosen, chosen)])
-
-    def independent(self, strength: float) -> GaussianMoments:
-        """`strength` imagined rows with these means and variances, the columns independent."""
-        variances = np.diag(self.scatter) / self.weight
-        return GaussianMoments(strength, self.mean, strength * np.diag(variances))
+    def of(cls, prior: object) -> GaussianPrior:
+        """The prior itself, or none: a prior that speaks of tables says nothing about numbers."""
+        return prior if isinstance(prior, cls) else cls()
 
 
 def fit_linear_gaussian(
@@ -215,11 +220,9 @@ def fit_linear_gaussian(
     >>> print(fit_linear_gaussian(table.variable("x"), [table.variable("u")], table).describe())
     P(x | u) = Normal(-0.125 + 2.25 u, variance 0.125)
     """
-    check_strengths(prior_strength, min_variance)
-    moments = moments_of(table, [*(p.name for p in parents), variable.name])
-    if prior_strength:
-        moments = moments + moments.independent(prior_strength)
-    return linear_gaussian_from_moments(variable, parents, moments, min_variance)
+    prior = GaussianPrior(prior_strength, min_variance)
+    moments = moments_of(table, variable, parents).at(())
+    return LinearGaussianCPD.estimate(variable, parents, moments, prior)
 
 
 def linear_gaussian_from_moments(
@@ -248,15 +251,16 @@ def linear_gaussian_from_moments(
     )
 
 
-def moments_of(table: Table, names: Sequence[str]) -> GaussianMoments:
-    """The moments of continuous columns in the order of `names`; every cell must be there."""
-    values = np.empty((table.n_rows, len(names)))
-    for place, name in enumerate(names):
-        values[:, place] = complete_numbers(table, name)
-    moments = GaussianMoments.of_rows(values, table.row_weights)
-    if moments.weight <= 0:
+def moments_of(table: Table, variable: Variable, parents: Sequence[Variable]) -> ConditionalMoments:
+    """The moments of (continuous parents, child) given the discrete parents, from all rows."""
+    members = [*(p.name for p in parents if not p.is_discrete), variable.name]
+    by = [p.name for p in parents if p.is_discrete]
+    places = [table.position(n) for n in members], [table.position(n) for n in by]
+    moments = MemoryStatistics(table).moments(*places)
+    if table.total_weight <= 0:
         raise DataError(
-            f"{names[-1]!r} cannot be fitted: the table has {table.n_rows} rows of total weight 0"
+            f"{variable.name!r} cannot be fitted: the table has {table.n_rows} rows of total "
+            "weight 0"
         )
     return moments
 
@@ -395,36 +399,3 @@ def numbers_in(fields: Mapping[str, Any], key: str, shape: tuple[int, ...], wher
 
     check(fields[key], shape, key)
     return finite(fields[key], shape, f"{where}, {key}").reshape(shape)
-
-
-def check_strengths(prior_strength: float, min_variance: float) -> None:
-    """An error unless both settings are finite and not negative."""
-    for what, number in (("prior_strength", prior_strength), ("min_variance", min_variance)):
-        if not (math.isfinite(number) and number >= 0):
-            raise ModelError(f"{what} must be finite and not negative, got {number}")
-
-
-def complete_numbers(table: Table, name: str) -> Column:
-    """A continuous column without missing or infinite cells; an error otherwise."""
-    if table.variable(name).is_discrete:
-        raise DataError(f"column {name!r} is discrete; a linear Gaussian needs numbers")
-    column = table.column(name)
-    missing = table.missing(name)
-    if missing.any():
-        raise DataError(
-            f"column {name!r} has {int(missing.sum())} missing cells (the first in row "
-            f"{int(missing.argmax()) + 1}); least squares needs complete rows"
-        )
-    refuse_infinite(name, column)
-    return column
-
-
-def refuse_infinite(name: str, column: Column) -> None:
-    """An error that names the first infinite cell."""
-    infinite = np.isinf(column)
-    if infinite.any():
-        row = int(infinite.argmax())
-        raise DataError(
-            f"column {name!r}, row {row + 1}: {column[row]} is infinite; a Gaussian needs finite "
-            "numbers. Mark the cell as missing, or transform the column."
-        )

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import ModelError, SizeError, UnveilWarning
+from unveil.model.prior import DirichletPrior
+from unveil.statistics.protocol import Need
 from unveil.table.core import Column, code_dtype
 from unveil.table.variable import Variable, label_text
 
@@ -56,6 +58,7 @@ class TableCPD:
     """
 
     kind: ClassVar[str] = "table"
+    needs: ClassVar[Need] = Need.COUNTS
     __slots__ = ("parents", "values", "variable")
 
     variable: Variable
@@ -76,6 +79,28 @@ class TableCPD:
         n_cells(variable, parents)
         shape = tuple(v.n_states for v in (*parents, variable))
         return cls(variable, parents, np.full(shape, 1.0 / variable.n_states))
+
+    @classmethod
+    def estimate(
+        cls,
+        variable: Variable,
+        parents: Sequence[Variable],
+        statistics: npt.NDArray[np.float64],
+        prior: DirichletPrior | None = None,
+    ) -> Self:
+        """The table estimated from the family's joint counts, parents first, child last.
+
+        Without a prior, the maximum likelihood estimate S[x, u] / S[u] (Eq. 2.8), uniform where no
+        row shows u. With one, the posterior mean (S[x, u] + alpha(x, u)) / (S[u] + alpha(u))
+        (Eq. 2.12).
+        """
+        counts = statistics
+        if prior is not None:
+            counts = counts + prior.pseudo_counts(variable, parents)
+        totals = counts.sum(axis=-1, keepdims=True)
+        seen = totals > 0
+        uniform = 1.0 / variable.n_states
+        return cls(variable, parents, np.where(seen, counts / np.where(seen, totals, 1), uniform))
 
     @property
     def n_parameters(self) -> int:

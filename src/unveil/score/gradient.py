@@ -8,8 +8,8 @@ import numpy.typing as npt
 from unveil.errors import ModelError
 from unveil.graph.dag import DAG
 from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, log_complexity
-from unveil.model.fit import family_counts
 from unveil.score.base import Sample, Score
+from unveil.statistics.counting import family_counts
 from unveil.table.core import Table
 
 __all__ = ["weight_gradient"]

@@ -93,6 +93,7 @@ class _Walker:
     def walk(self, temperature: float, proposals: int, changes: int) -> int:
         """Walk at one temperature; returns how many changes were accepted."""
         accepted = 0
+        self.state.find_gains(self.ticker.keep_going)
         for _ in range(proposals):
             if accepted >= changes or not self.ticker.keep_going():
                 break

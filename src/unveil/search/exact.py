@@ -31,6 +31,7 @@ from unveil.kernels.subsets import (
     squeeze,
     widen,
 )
+from unveil.kernels.threads import n_threads
 from unveil.progress import Listener, Step, Ticker
 from unveil.score.families import Family, FamilyScores
 from unveil.search.constraints import Constraints, Rules
@@ -165,7 +166,7 @@ class _Programme:
     def run(self) -> npt.NDArray[np.uint8] | None:
         """The matrix of parents of a best graph; `None` if stopped before it was found."""
         families = np.empty((self.n, 1 << self.n - 1))
-        with ThreadPoolExecutor(self.scores._n_jobs) as pool:
+        with ThreadPoolExecutor(n_threads(self.scores.n_jobs)) as pool:
             if not self._score_families(families, pool):
                 return None
             tasks = [pool.submit(best_over_subsets, row) for row in families]
@@ -181,8 +182,8 @@ class _Programme:
     # Scores of all families --------------------------------------------------------------------
 
     def _score_families(self, families: Numbers, pool: ThreadPoolExecutor) -> bool:
-        term = self.scores._compiled_term()
-        if term is None:
+        term = self.scores.score.term
+        if term is None or not isinstance(self.scores.statistics, MemoryStatistics):
             return self._by_the_book(families)
         if not self._by_sets(families, term, pool):
             return False

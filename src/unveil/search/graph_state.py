@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ class GraphState:
     """A graph under search: apply moves, and know the best next one at any time.
 
     `toggles[y, x]` is what the family of y gains when x is added to or dropped from its parents;
-    a move changes one or two families, and only their rows are computed anew.
+    a move changes one or two families, and only their rows are computed anew. Those of a graph
+    taken over are computed when first needed: with many variables that takes a while.
     """
 
     def __init__(self, scores: FamilyScores, rules: Rules, start: DAG | None = None) -> None:
@@ -47,12 +48,27 @@ class GraphState:
         n = len(self.parents)
         self.reach = np.zeros((n, n), np.uint8)
         recompute_reach(self.parents, self.reach)
-        self.toggles = np.full((n, n), -np.inf)
-        for y in np.flatnonzero(self.rules.free()).tolist():
-            self.toggles[y] = self.scores.toggles(y, self.parents_of(y))
+        self._toggles = np.full((n, n), -np.inf)
+        self._unknown = np.flatnonzero(self.rules.free())[::-1].tolist()
         families = [(y, self.parents_of(y)) for y in range(n)]
         self.score = float(self.scores.many(families).sum())
         self.key = int(np.bitwise_xor.reduce(self.codes[self.parents > 0], initial=0))
+        self.room = self.rules.max_parents - self.parents.sum(axis=1)
+        # The most that a legal move on an arc into each node can gain, see `best_move`.
+        self._bounds = np.full(n, np.inf)
+
+    @property
+    def toggles(self) -> npt.NDArray[np.float64]:
+        """The gains of all toggles."""
+        self.find_gains()
+        return self._toggles
+
+    def find_gains(self, keep_going: Callable[[], bool] = lambda: True) -> bool:
+        """Compute the gains not known yet; `False` if that had to stop before the end."""
+        while self._unknown and keep_going():
+            y = self._unknown.pop()
+            self._toggles[y] = self.scores.toggles(y, self.parents_of(y))
+        return not self._unknown
 
     def parents_of(self, child: int) -> tuple[int, ...]:
         """The positions of a node's parents, ascending."""
@@ -61,11 +77,10 @@ class GraphState:
     def best(self, tabu: npt.NDArray[np.int64] = NO_TABU) -> tuple[Move, float] | None:
         """The legal move with the largest gain that leads to no graph in `tabu`, and its gain."""
         rules = self.rules
-        room = rules.max_parents - self.parents.sum(axis=1)
         kind, x, y, gain = best_move(
             self.toggles, self.parents, self.reach, rules.allowed,
-            rules.required_now(self.parents), room,
-            self.codes, self.key, tabu,
+            rules.required_now(self.parents), self.room,
+            self.codes, self.key, tabu, self._bounds,
         )  # fmt: skip
         if kind == ADD and self._better_turned(x, y, gain, tabu):
             x, y = y, x
@@ -79,7 +94,7 @@ class GraphState:
         """
         rules = self.rules
         legal = rules.allowed[x, y] and not self.reach[x, y]
-        legal = legal and self.parents[x].sum() < rules.max_parents[x]
+        legal = legal and self.room[x] > 0
         legal = legal and (self.key ^ int(self.codes[x, y])) not in tabu
         if not legal or abs(self.toggles[x, y] - gain) > TIE:
             return False
@@ -89,19 +104,28 @@ class GraphState:
 
     def apply(self, move: Move) -> None:
         """Carry out a legal move."""
+        self.find_gains()
         kind, x, y = move
         if kind == ADD:
             self.parents[y, x] = 1
+            self.room[y] -= 1
             link(self.reach, x, y)
         else:
             self.parents[y, x] = 0
+            self.room[y] += 1
             if kind != DELETE:
                 self.parents[x, y] = 1
+                self.room[x] -= 1
             recompute_reach(self.parents, self.reach)
+            # With fewer paths or more room, moves may have become legal anywhere.
+            self._bounds[:] = np.inf
         self.score += self.toggles[y, x] + (0.0 if kind in (ADD, DELETE) else self.toggles[x, y])
         self.key ^= int(self.codes[y, x]) ^ (0 if kind in (ADD, DELETE) else int(self.codes[x, y]))
         for changed in (y,) if kind in (ADD, DELETE) else (y, x):
             self.toggles[changed] = self.scores.toggles(changed, self.parents_of(changed))
+            # Turning an arc changes the families at both of its ends.
+            self._bounds[self.parents[:, changed] > 0] = np.inf
+            self._bounds[changed] = np.inf
 
     def dag(self, names: Sequence[str] | None = None) -> DAG:
         """The graph as an immutable DAG."""

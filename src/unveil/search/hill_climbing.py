@@ -17,6 +17,8 @@ from unveil.search.result import SearchResult
 __all__ = ["Climber", "hill_climbing", "shake"]
 
 PHASE = "hill climbing"
+CLEAR_GAIN = 1e-6
+"""A gain that surely leads to a better graph, whatever the rounding."""
 
 
 def hill_climbing(
@@ -82,18 +84,25 @@ class Climber:
         self.best_score, self.best_parents = state.score, state.parents.copy()
         self.trace: list[Step] = []
         self.n_moves = 0
+        self._to_copy = False
 
     def climb(self) -> None:
         """Move until no move helps (or, with a tabu list, until patience runs out)."""
+        self._moves()
+        self._copy_best()
+
+    def _moves(self) -> None:
         visited: deque[int] = deque([self.state.key], maxlen=max(self.tabu, 1))
         local_best, idle = self.state.score, 0
         self._remember()
-        while self.ticker.keep_going():
+        while self.ticker.keep_going() and self.state.find_gains(self.ticker.keep_going):
             tabu = np.array(visited, np.int64) if self.tabu else np.zeros(0, np.int64)
             found = self.state.best(tabu)
             if found is None or (found[1] <= 1e-9 and (not self.tabu or idle >= self.patience)):
                 return
             move, gain = found
+            if gain < CLEAR_GAIN:
+                self._copy_best()
             self.state.apply(move)
             visited.append(self.state.key)
             self.n_moves += 1
@@ -103,10 +112,15 @@ class Climber:
                 self._remember()
             self.ticker.offer(PHASE, self.n_moves, self.best_score, gain, detail=self._words(move))
 
+    def _copy_best(self) -> None:
+        """Copy the best graph before it is left; on the way up every graph is the best so far."""
+        if self._to_copy:
+            self.best_parents, self._to_copy = self.state.parents.copy(), False
+
     def _remember(self) -> None:
         if self.state.score > self.best_score + 1e-9 or not self.trace:
             change = self.state.score - self.best_score
-            self.best_score, self.best_parents = self.state.score, self.state.parents.copy()
+            self.best_score, self._to_copy = self.state.score, True
             self.trace.append(
                 Step(PHASE, self.n_moves, self.best_score, change, elapsed=self.ticker.elapsed)
             )
@@ -134,7 +148,7 @@ def shake(state: GraphState, n_moves: int, generator: np.random.Generator) -> No
 def _legal_move(state: GraphState, x: int, y: int, generator: np.random.Generator) -> Move | None:
     """A random legal move on the pair x, y, or `None`."""
     rules = state.rules
-    room = rules.max_parents - state.parents.sum(axis=1)
+    room = state.room
     if x == y or state.parents[x, y]:
         return None
     if not state.parents[y, x]:

@@ -98,7 +98,8 @@ def learn(
 
 def in_order(dag: DAG, names: Sequence[str]) -> DAG:
     """The same graph with nodes and parents in the order of `names`."""
-    return DAG.from_parents({n: [p for p in names if dag.has_arc(p, n)] for n in names})
+    place = {name: i for i, name in enumerate(names)}
+    return DAG.from_parents({n: sorted(dag.parents(n), key=place.__getitem__) for n in names})
 
 
 def _without(name: str, function: Callable[..., SearchResult], *unused: str) -> Any:

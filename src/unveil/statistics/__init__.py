@@ -1,10 +1,32 @@
-"""Counts of weighted rows: the meeting place of tables, scores, searches and EM.
+"""Counts and moments of weighted rows: the meeting place of tables, models, scores and EM.
 
 - `protocol.py`: what every engine offers, so that another one only changes who counts
-- `memory.py`: `MemoryStatistics`, compiled counting over a table in memory
+- `memory.py`: `MemoryStatistics`, compiled counting over a table in memory; `as_statistics`
+- `counting.py`: positions of rows in joint tables, counts, distinct assignments
+- `moments.py`: weight, mean and scatter of continuous columns
+- `score_terms.py`: data terms of scores straight from rows, the fast path of `MemoryStatistics`
 """
 
-from unveil.statistics.memory import MemoryStatistics
-from unveil.statistics.protocol import Statistics
+from unveil.statistics.memory import MemoryStatistics, as_statistics
+from unveil.statistics.moments import ConditionalMoments, GaussianMoments
+from unveil.statistics.protocol import (
+    Distinct,
+    Family,
+    Need,
+    Reweightable,
+    ScoreTerms,
+    Statistics,
+)
 
-__all__ = ["MemoryStatistics", "Statistics"]
+__all__ = [
+    "ConditionalMoments",
+    "Distinct",
+    "Family",
+    "GaussianMoments",
+    "MemoryStatistics",
+    "Need",
+    "Reweightable",
+    "ScoreTerms",
+    "Statistics",
+    "as_statistics",
+]

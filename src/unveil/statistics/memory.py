@@ -2,90 +2,193 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import DataError, SizeError
-from unveil.kernels.bits import state_bitmaps
-from unveil.kernels.scoring import Rows, base_positions
-from unveil.table.core import Table
+from unveil.errors import DataError
+from unveil.statistics.counting import (
+    check_cells,
+    counts_at,
+    distinct_positions,
+    joint_counts,
+    positions,
+)
+from unveil.statistics.moments import ConditionalMoments
+from unveil.statistics.protocol import Distinct, Family, Statistics
+from unveil.table.core import Column, Table
 from unveil.table.variable import Variable
 
-__all__ = ["MAX_STATES", "MemoryStatistics"]
+if TYPE_CHECKING:
+    from unveil.kernels.scoring import DataTerm, Rows
+    from unveil.statistics.score_terms import RowTerms
+
+__all__ = ["MAX_STATES", "MemoryStatistics", "as_statistics"]
 
 MAX_STATES = 65_535
-MAX_CELLS = 100_000_000
+Numbers = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+
+def as_statistics(data: Table | Statistics, n_jobs: int | None = None) -> Statistics:
+    """The engine itself, or one that counts the rows of a table on `n_jobs` threads."""
+    return MemoryStatistics(data, n_jobs) if isinstance(data, Table) else data
 
 
 class MemoryStatistics:
-    """Counts over the rows of a complete, discrete table; weights may be fractional.
+    """Counts and moments over the rows of a table; weights may be fractional.
 
     >>> table = Table.from_frame({"x": ["a", "a", "b"], "y": [0, 1, 1]})
-    >>> MemoryStatistics(table).counts([0, 1])
-    array([[1., 1.],
-           [0., 1.]])
+    >>> MemoryStatistics(table).counts([[0, 1]])
+    [array([[1., 1.],
+           [0., 1.]])]
     """
 
-    def __init__(self, table: Table) -> None:
-        _check(table)
+    def __init__(self, table: Table, n_jobs: int | None = None) -> None:
+        self.table = table
         self.variables: tuple[Variable, ...] = table.variables
         self.total_weight: float = table.total_weight
-        self._codes = table.codes()
-        ones = table.weights is None or bool((table.weights == 1.0).all())
-        self._weights = np.zeros(0) if ones else np.ascontiguousarray(table.row_weights)
+        self.n_jobs = n_jobs
+        self._countable: set[int] = set()
+
+    # Statistics --------------------------------------------------------------------------------
+
+    def counts(self, sets: Sequence[Sequence[int]]) -> list[Numbers]:
+        """S[members] for every set: joint counts, one axis per member in its order (Eq. 2.7)."""
+        self.check_countable({m for members in sets for m in members})
+        weights = self.table.row_weights
+        counted = []
+        for members in sets:
+            check_cells([self.variables[m] for m in members])
+            counted.append(joint_counts(*self._coded(members), weights))
+        return counted
+
+    def distinct(self, members: Sequence[int]) -> Distinct:
+        """The assignments of the members that occur, and which one every row has."""
+        self.check_countable(members)
+        columns, cards = self._coded(members)
+        first, which = distinct_positions(columns, cards, self.table.n_rows)
+        codes = np.array([c[first] for c in columns], np.int64).reshape(len(columns), len(first)).T
+        return Distinct(codes, counts_at(which, self.table.row_weights, len(first)), which)
+
+    def moments(self, members: Sequence[int], by: Sequence[int] = ()) -> ConditionalMoments:
+        """The moments of continuous members per configuration of the discrete variables in `by`."""
+        values = np.empty((self.table.n_rows, len(members)))
+        for place, m in enumerate(members):
+            values[:, place] = _complete_numbers(self.table, self.variables[m].name)
+        for m in by:
+            _refuse_gaps(self.table, self.variables[m].name, "least squares needs complete rows")
+        check_cells([self.variables[m] for m in by])
+        columns, cards = self._coded(by)
+        configuration = positions(columns, cards, self.table.n_rows)
+        return ConditionalMoments.of_rows(values, self.table.row_weights, configuration, cards)
+
+    def with_weights(self, weights: npt.ArrayLike) -> MemoryStatistics:
+        """The same rows with other weights."""
+        return MemoryStatistics(self.table.with_weights(weights), self.n_jobs)
+
+    def _coded(self, members: Sequence[int]) -> tuple[list[Column], list[int]]:
+        variables = [self.variables[m] for m in members]
+        return [self.table.column(v.name) for v in variables], [v.n_states for v in variables]
+
+    # Score terms -------------------------------------------------------------------------------
+
+    def family_terms(self, families: Sequence[Family], term: DataTerm) -> Numbers:
+        """The data terms of many families."""
+        return self._terms.families(families, term)
+
+    def addition_terms(
+        self, child: int, parents: Sequence[int], candidates: Indices, term: DataTerm
+    ) -> Numbers:
+        """The data terms of one family with each of the candidates added to its parents."""
+        return self._terms.additions(child, parents, candidates, term)
 
     @cached_property
     def rows(self) -> Rows:
         """What the compiled kernels see: codes, weights, and bitmaps where weights are ones."""
+        from unveil.kernels.bits import state_bitmaps
+        from unveil.kernels.scoring import Rows
+
+        self.check_countable(range(len(self.variables)))
+        codes = self.table.codes()
+        given = self.table.weights
+        ones = given is None or bool((given == 1.0).all())
+        weights = np.zeros(0) if ones else np.ascontiguousarray(self.table.row_weights)
         cards = np.array([v.n_states for v in self.variables], dtype=np.int64)
         first = np.concatenate([[0], np.cumsum(cards)[:-1]]).astype(np.int64)
-        words = -(-self._codes.shape[1] // 64) if self._weights.size == 0 else 0
+        words = -(-codes.shape[1] // 64) if ones else 0
         bits = np.zeros((int(cards.sum()), words), np.uint64)
         if words:
-            state_bitmaps(self._codes, first, bits)
-        return Rows(self._codes, self._weights, cards, bits, first)
+            state_bitmaps(codes, first, bits)
+        return Rows(codes, weights, cards, bits, first)
 
-    def counts(self, members: Sequence[int]) -> npt.NDArray[np.float64]:
-        """S[members]: joint counts, one axis per variable, given by position (Eq. 2.7)."""
-        from unveil.kernels.families import tally
+    @cached_property
+    def _terms(self) -> RowTerms:
+        from unveil.statistics.score_terms import RowTerms
 
-        shape = [self.variables[m].n_states for m in members]
-        if math.prod(shape) > MAX_CELLS:
-            names = ", ".join(self.variables[m].name for m in members)
-            raise SizeError(f"the joint counts of {names} would have {math.prod(shape):,} cells")
-        position = np.empty(self._codes.shape[1], np.int64)
-        base_positions(self._codes, self.rows.cards, np.asarray(members, np.int64), position)
-        counts = np.zeros(math.prod(shape))
-        weights = self._weights if self._weights.size else np.ones(position.size)
-        tally(position, weights, counts)
-        return counts.reshape(shape)
+        return RowTerms(self.rows, self.n_jobs)
+
+    # What is refused ---------------------------------------------------------------------------
+
+    def check_learnable(self) -> None:
+        """An error unless there are rows, of some weight, and all of them can be counted."""
+        if self.table.n_rows == 0:
+            raise DataError("the table has no rows to learn from")
+        self.check_countable(range(len(self.variables)))
+        if self.total_weight <= 0:
+            raise DataError("the weights of all rows are zero; there is nothing to learn from")
+
+    def check_countable(self, members: Iterable[int]) -> None:
+        """An error unless all these columns are discrete and complete; each is looked at once."""
+        for m in sorted(set(members) - self._countable):
+            _check_column(self.table, self.variables[m])
+            self._countable.add(m)
 
 
-def _check(table: Table) -> None:
-    if table.n_rows == 0:
-        raise DataError("the table has no rows to learn from")
-    for name in table.names:
-        variable = table.variable(name)
-        if not variable.is_discrete:
-            raise DataError(
-                f"column {name!r} is continuous; counting needs discrete columns. Discretise it "
-                "first (unveil.Discretizer; on the command line --discretize) or leave it out."
-            )
-        if variable.n_states > MAX_STATES:
-            raise DataError(
-                f"column {name!r} has {variable.n_states:,} states; at most {MAX_STATES:,} can be "
-                "counted. It looks like an identifier: leave it out."
-            )
-        missing = table.missing(name)
-        if missing.any():
-            raise DataError(
-                f"column {name!r} has {int(missing.sum()):,} missing cells (the first in row "
-                f"{int(missing.argmax()) + 1}); counting needs complete rows. Fill them in, leave "
-                "those rows out, or leave the column out."
-            )
-    if table.total_weight <= 0:
-        raise DataError("the weights of all rows are zero; there is nothing to learn from")
+def _check_column(table: Table, variable: Variable) -> None:
+    name = variable.name
+    if not variable.is_discrete:
+        raise DataError(
+            f"column {name!r} is continuous; counting needs discrete columns. Discretise it "
+            "first (unveil.Discretizer; on the command line --discretize) or leave it out."
+        )
+    if variable.n_states > MAX_STATES:
+        raise DataError(
+            f"column {name!r} has {variable.n_states:,} states; at most {MAX_STATES:,} can be "
+            "counted. It looks like an identifier: leave it out."
+        )
+    advice = "Fill them in, leave those rows out, or leave the column out."
+    _refuse_gaps(table, name, f"counting needs complete rows. {advice}")
+
+
+def _complete_numbers(table: Table, name: str) -> Column:
+    """A continuous column without missing or infinite cells; an error otherwise."""
+    if table.variable(name).is_discrete:
+        raise DataError(f"column {name!r} is discrete; a linear Gaussian needs numbers")
+    column = table.column(name)
+    _refuse_gaps(table, name, "least squares needs complete rows")
+    refuse_infinite(name, column)
+    return column
+
+
+def refuse_infinite(name: str, column: Column) -> None:
+    """An error that names the first infinite cell."""
+    infinite = np.isinf(column)
+    if infinite.any():
+        row = int(infinite.argmax())
+        raise DataError(
+            f"column {name!r}, row {row + 1}: {column[row]} is infinite; a Gaussian needs finite "
+            "numbers. Mark the cell as missing, or transform the column."
+        )
+
+
+def _refuse_gaps(table: Table, name: str, need: str) -> None:
+    missing = table.missing(name)
+    if missing.any():
+        raise DataError(
+            f"column {name!r} has {int(missing.sum()):,} missing cells (the first in row "
+            f"{int(missing.argmax()) + 1}); {need}"
+        )

@@ -19,7 +19,7 @@ from unveil.infer.gaussian import (
 )
 from unveil.infer.gaussian.condition import CovarianceForm, InformationForm, patterns
 from unveil.model import LinearGaussianCPD
-from unveil.model.gaussian_cpd import GaussianMoments
+from unveil.statistics.moments import GaussianMoments
 
 from .networks import (
     gaussian_network,

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from unveil.errors import DataError
 from unveil.infer.gaussian.condition import Conditional, condition, patterns
 from unveil.infer.gaussian.joint import JointGaussian, joint_gaussian
-from unveil.model.gaussian_cpd import GaussianMoments, refuse_infinite
 from unveil.model.network import Network
+from unveil.statistics.memory import refuse_infinite
+from unveil.statistics.moments import GaussianMoments
 from unveil.table.core import Table
 from unveil.table.variable import Label, Variable
 

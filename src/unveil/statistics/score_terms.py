@@ -1,0 +1,142 @@
+"""Data terms of scores straight from the rows: compiled, on several threads, dense or sparse.
+
+A table of counts that is small beside the rows is laid out in full, and counted by bitmaps where
+that pays; of a larger one only the cells that occur are visited. The terms are those of
+`unveil.kernels.scoring`. Results do not depend on the number of threads: every family is
+computed on its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.kernels.scoring import (
+    DataTerm,
+    Rows,
+    base_positions,
+    family_bitmaps,
+    score_additions,
+    score_families,
+)
+from unveil.kernels.sparse_scoring import score_sparse
+from unveil.kernels.threads import Threads
+from unveil.statistics.counting import grouped_rows
+from unveil.statistics.protocol import Family
+
+__all__ = ["RowTerms"]
+
+Numbers = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+DENSE_CELLS, DENSE_ANYHOW, DENSE_PER_ROW = 1 << 20, 1 << 14, 4
+"""Tables are laid out in full up to so many cells, unless they are large beside the rows: more than
+some number anyhow and so many per row. Of larger ones only what occurs is visited."""
+BITMAP_BYTES = 1 << 21
+MOST_BITMAPS = 320
+"""Counting by bitmaps pays while they stay in the cache and there are at most so many."""
+THREAD_WORK = 4_000_000
+"""Below this many row visits, handing work to threads costs more than it saves."""
+
+
+class RowTerms:
+    """Data terms of families over rows in memory."""
+
+    def __init__(self, rows: Rows, n_jobs: int | None = None) -> None:
+        self.rows = rows
+        self.n_rows = rows.codes.shape[1]
+        self._sizes: list[int] = rows.cards.tolist()
+        self._threads = Threads(n_jobs)
+
+    def families(self, families: Sequence[Family], term: DataTerm) -> Numbers:
+        """The data terms of many families."""
+        rows, sizes = self.rows, self._sizes
+        out = np.empty(len(families))
+        # Often these are a handful of families; plain lists then cost less than array arithmetic.
+        most = max(len(parents) for _, parents in families)
+        members = np.array([(*ps, child, *[-1] * (most - len(ps))) for child, ps in families])
+        n_u = [math.prod([sizes[p] for p in parents]) for _, parents in families]
+        most_cells = self._dense_cells()
+        dense = [i for i, (child, _) in enumerate(families) if n_u[i] * sizes[child] <= most_cells]
+        chosen, scores = members, out
+        if len(dense) < len(families):
+            chosen, scores = members[dense], np.empty(len(dense))
+        room = self._most_bitmaps()
+
+        def work(start: int, stop: int) -> None:
+            score_families(rows, chosen, term, room, start, stop, scores)
+
+        self._spread(work, len(dense))
+        if scores is not out:
+            out[dense] = scores
+            nobody = np.array([-1])
+            for i in set(range(len(families))).difference(dense):
+                child, parents = families[i]
+                groups = self._grouped(parents)
+                score_sparse(
+                    rows, *groups, child, float(n_u[i]), nobody, term, 0, 1, out[i : i + 1]
+                )
+        return out
+
+    def additions(
+        self, child: int, parents: Sequence[int], candidates: Indices, term: DataTerm
+    ) -> Numbers:
+        """The data terms of one family with each of the candidates added to its parents."""
+        rows, sizes = self.rows, self._sizes
+        added = candidates
+        n_u = math.prod([sizes[p] for p in parents])
+        out = np.empty(added.size)
+        work: Callable[[int, int], None]
+        if n_u * sizes[child] * max(sizes) <= self._dense_cells():
+            family = np.array([*parents, child], dtype=np.int64)
+            maps, index, map_sizes = self._bitmap_room()
+            n_maps = family_bitmaps(rows, family, maps, index, map_sizes) if len(maps) else -1
+            base = np.empty(0 if n_maps >= 0 else self.n_rows, np.int64)
+            if n_maps < 0:
+                base_positions(rows.codes, rows.cards, family, base)
+
+            def work(start: int, stop: int) -> None:
+                score_additions(
+                    rows, child, n_u, base, n_maps, maps, index, map_sizes, added, term,
+                    start, stop, out,
+                )  # fmt: skip
+        else:
+            groups = self._grouped(parents)
+
+            def work(start: int, stop: int) -> None:
+                score_sparse(rows, *groups, child, float(n_u), added, term, start, stop, out)
+
+        self._spread(work, added.size)
+        return out
+
+    def _dense_cells(self) -> int:
+        """The size of the largest table to lay out in full."""
+        return min(DENSE_CELLS, max(DENSE_ANYHOW, DENSE_PER_ROW * self.n_rows))
+
+    def _grouped(self, parents: Sequence[int]) -> tuple[Indices, Indices]:
+        """The rows sorted by the parents' configuration, and where each that occurs begins."""
+        columns = [self.rows.codes[p] for p in parents]
+        return grouped_rows(columns, [self._sizes[p] for p in parents], self.n_rows)
+
+    def _most_bitmaps(self) -> int:
+        words = self.rows.bits.shape[1]
+        return min(MOST_BITMAPS, BITMAP_BYTES // (8 * words)) if words else 0
+
+    def _bitmap_room(self) -> tuple[Any, Any, Any]:
+        room = self._most_bitmaps()
+        return (
+            np.empty((room, self.rows.bits.shape[1]), np.uint64),
+            np.empty(room, np.int64),
+            np.empty(room, np.int64),
+        )
+
+    def _spread(self, work: Callable[[int, int], None], n_items: int) -> None:
+        """Do `work(start, stop)` over all items, on several threads when that pays."""
+        if n_items * self.n_rows < THREAD_WORK:
+            work(0, n_items)
+        else:
+            self._threads.blocks(work, n_items)
