@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,13 +11,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint
 from unveil.table.core import Column, code_dtype, missing_code
-from unveil.table.places import at, listing, tell
-from unveil.table.variable import Label, Variable, label_finder, label_key
+from unveil.table.options import Unknown
+from unveil.table.places import at, count, listing, tell
+from unveil.table.variable import Label, Variable, label_finder, label_key, label_text
 
 __all__ = [
-    "KINDS",
     "all_missing",
     "code_known",
     "code_labels",
@@ -26,9 +27,6 @@ __all__ = [
     "refuse_infinite",
     "sorted_labels",
 ]
-
-KINDS = ("discrete", "text", "continuous")
-"""What a column can be told to be: typed labels, labels as text, or numbers."""
 
 
 def distinct(values: Any) -> tuple[npt.NDArray[np.int64], Any]:
@@ -70,23 +68,50 @@ def code_labels(
 
 
 def code_known(
-    variable: Variable, codes: npt.NDArray[Any], labels: Sequence[Label | None], source: str
+    variable: Variable,
+    codes: npt.NDArray[Any],
+    labels: Sequence[Label | None],
+    source: str = "",
+    unknown: Unknown = "error",
 ) -> Column:
-    """The codes of a column by the states of a known variable; an error for an unknown label."""
+    """The codes of a column by the states of a known variable.
+
+    A label that no state fits is an error or, with `unknown="missing"`, a missing cell and a
+    warning.
+    """
     find = label_finder(variable)
-    seen = np.bincount(codes[codes >= 0], minlength=len(labels)) > 0
-    targets: list[int | None] = []
-    for i, label in enumerate(labels):
-        target = None if label is None else find(label)
-        if label is not None and target is None and seen[i]:
-            where = at(source, first_row(codes, i), variable.name)
-            raise DataError(
-                f"{where}: {label!r} is not one of the known states "
-                f"{listing(variable.labels)}. Correct the cell, empty it (missing), or learn "
-                "the model again from data that has this state."
-            )
-        targets.append(target)
+    targets = [None if label is None else find(label) for label in labels]
+    seen = np.bincount(codes[codes >= 0], minlength=len(labels))
+    strange = [
+        i for i, label in enumerate(labels)
+        if label is not None and targets[i] is None and seen[i]
+    ]  # fmt: skip
+    if strange and unknown == "error":
+        first = min(strange, key=lambda i: first_row(codes, i))
+        raise _unknown(variable, labels[first], at(source, first_row(codes, first), variable.name))
+    if strange:
+        tell(
+            f"{at(source, None, variable.name)}: {count(int(seen[strange].sum()), 'cell')} taken "
+            f"as missing; {listing([labels[i] for i in strange])} not among the known states "
+            f"{listing(variable.labels)}"
+        )
     return _recoded(codes, targets, variable.n_states)
+
+
+def _unknown(variable: Variable, label: Label | None, where: str) -> DataError:
+    name, states = variable.name, [*variable.labels, label]
+    short = len(states) <= 12
+    labels = ",".join(str(label_text(x)) for x in states if x is not None) if short else "..."
+    return DataError(
+        f"{where}: {label!r} is not one of the known states {listing(variable.labels)}.",
+        hint=Hint(
+            'Correct the cell, take such cells as missing (unknown="missing", or '
+            'table.like(model, unknown="missing")), or learn again from a table that declares '
+            f"the state (states={{{name!r}: {states if short else '[...]'}}}).",
+            "Correct the cell, take such cells as missing (--unknown missing), or learn again "
+            f"with the state declared (--states {shlex.quote(f'{name}={labels}')}).",
+        ),
+    )
 
 
 def _recoded(codes: npt.NDArray[Any], targets: Sequence[int | None], n_states: int) -> Column:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars
 
     from unveil.table.describe import TableDescription
+    from unveil.table.options import Unknown
 
 __all__ = ["Column", "Table", "code_dtype", "missing_code", "recoded"]
 
@@ -263,11 +264,22 @@ class Table:
         """The same rows with other weights."""
         return Table(self.variables, self._columns, weights)
 
-    def conform(self, variables: Sequence[Variable]) -> Table:
+    def conform(self, variables: Sequence[Variable], *, unknown: Unknown = "error") -> Table:
         """The columns of these variables, coded by their states; see `unveil.table.conform`."""
         from unveil.table.conform import conform
 
-        return conform(self, variables)
+        return conform(self, variables, unknown)
+
+    def like(self, other: Any, *, unknown: Unknown = "error") -> Table:
+        """The same columns, coded by the states of a table or network; see `unveil.table.conform`.
+
+        >>> train = Table.from_frame({"x": ["a", "b"]})
+        >>> Table.from_frame({"x": ["b", "b"]}).like(train).column("x").tolist()
+        [1, 1]
+        """
+        from unveil.table.conform import like
+
+        return like(self, other, unknown)
 
     def folded(self) -> Table:
         """Equal rows merged into one, weights added up; see `unveil.table.fold`.

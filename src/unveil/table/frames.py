@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from unveil.errors import DataError
-from unveil.table.assemble import Kinds, assemble, check_names, check_options
+from unveil.table.assemble import assemble
 from unveil.table.core import Table
+from unveil.table.options import Kinds, Reading, States, Unknown, check_names
 from unveil.table.variable import Variable
 
 __all__ = ["from_frame"]
@@ -26,6 +27,9 @@ def from_frame(
     names: Sequence[str] | None = None,
     variables: Sequence[Variable] | None = None,
     columns: Sequence[str] | None = None,
+    states: States | None = None,
+    like: Any = None,
+    unknown: Unknown = "error",
 ) -> Table:
     """A table from a pandas, polars or Arrow frame, a dict of columns or a NumPy array.
 
@@ -39,22 +43,19 @@ def from_frame(
     >>> import numpy as np
     >>> from_frame(np.array([[0, 1], [1, 1]]), names=["a", "b"]).variable("a")
     Variable('a', states=[0, 1])
+    >>> from_frame({"sick": [0, 0]}, states={"sick": [0, 1]}).variable("sick")
+    Variable('sick', states=[0, 1])
     """
     cells = _columns(frame, names)
-    if isinstance(missing, str):
-        missing = (missing,)
-    columns = [columns] if isinstance(columns, str) else columns
-    check_options(tuple(cells), "", kinds, weights, variables, columns)
-    if columns is not None:
-        keep = dict.fromkeys([*columns, *([weights] if weights else [])])
-        cells = {name: cells[name] for name in keep}
+    ask = Reading.asked("", kinds, missing, weights, columns, variables, states, like, unknown)
+    ask.check(tuple(cells))
     if not cells or min(map(len, cells.values())) == 0:
         rows = min(map(len, cells.values()), default=0)
         raise DataError(
             f"the frame has {rows} rows and {len(cells)} columns; "
             "a table needs at least one of each"
         )
-    return assemble(cells, kinds=kinds, missing=missing, weights=weights, variables=variables)
+    return assemble(cells, ask)
 
 
 def _columns(frame: Any, names: Sequence[str] | None) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from unveil.table.coding import (
     sorted_labels,
 )
 from unveil.table.core import Column
+from unveil.table.options import Unknown
 from unveil.table.places import at, correct_or_reread
 from unveil.table.variable import Label, Variable
 
@@ -93,7 +94,12 @@ def infer_text(
 
 
 def known_text(
-    variable: Variable, values: Any, missing: Collection[str], source: str, quote: str = ""
+    variable: Variable,
+    values: Any,
+    missing: Collection[str],
+    source: str,
+    quote: str = "",
+    unknown: Unknown = "error",
 ) -> Column:
     """A column of text coded by a variable that is already known.
 
@@ -108,7 +114,7 @@ def known_text(
         text if text in states else cell
         for text, cell in zip(raw, _cells(raw, missing, quote, states), strict=True)
     ]
-    return code_known(variable, codes, cells, source)
+    return code_known(variable, codes, cells, source, unknown)
 
 
 def typed_labels(texts: Sequence[str]) -> list[Label]:

@@ -30,6 +30,7 @@ from unveil.table.coding import (
     sorted_labels,
 )
 from unveil.table.core import Column
+from unveil.table.options import Unknown
 from unveil.table.places import at, correct_or_reread
 from unveil.table.text import MAX_INTEGER_STATES
 from unveil.table.variable import Label, Variable, label_text
@@ -63,13 +64,19 @@ def infer_typed(
     return code_labels(name, codes, labels, states)
 
 
-def known_typed(variable: Variable, values: Any, missing: Collection[str], source: str) -> Column:
+def known_typed(
+    variable: Variable,
+    values: Any,
+    missing: Collection[str],
+    source: str,
+    unknown: Unknown = "error",
+) -> Column:
     """A typed column coded by a variable that is already known."""
     values = _plain(variable.name, values, missing, source, variable.states or ())
     if not variable.is_discrete:
         return _numbers(variable.name, values, source)
     codes, dictionary = distinct(values)
-    return code_known(variable, codes, _labels(dictionary, as_text=False), source)
+    return code_known(variable, codes, _labels(dictionary, as_text=False), source, unknown)
 
 
 def infer_objects(
@@ -79,6 +86,7 @@ def infer_objects(
     missing: Collection[str],
     source: str,
     known: Variable | None = None,
+    unknown: Unknown = "error",
 ) -> tuple[Variable, Column]:
     """The variable and codes of a column of Python objects of several types, types kept.
 
@@ -109,7 +117,7 @@ def infer_objects(
                 "cannot be a label; use strings, integers, floats or booleans"
             )
     if known is not None and known.is_discrete:
-        return known, code_known(known, codes, labels, source)
+        return known, code_known(known, codes, labels, source, unknown)
     present = [label for label in labels if label is not None]
     if kind == "continuous" or known is not None:
         bad = [i for i, x in enumerate(labels) if isinstance(x, str)]

@@ -17,9 +17,9 @@ from typing import Any
 import pyarrow as pa
 
 from unveil.errors import DataError
-from unveil.table.assemble import check_names
 from unveil.table.io.csv import parse_delimited
 from unveil.table.io.sniff import Layout
+from unveil.table.options import check_names
 from unveil.table.places import count
 from unveil.table.text import typed_labels
 from unveil.table.variable import Variable

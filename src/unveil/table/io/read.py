@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,12 @@ import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 
 from unveil.errors import DataError, Hint
-from unveil.table.assemble import Kinds, assemble, check_names, check_options
+from unveil.table.assemble import assemble
 from unveil.table.core import Table
 from unveil.table.io.arff import read_arff
 from unveil.table.io.csv import read_delimited
 from unveil.table.io.sniff import open_bytes, read_head, sniff, text_encoding
+from unveil.table.options import Kinds, Reading, States, Unknown, check_names
 from unveil.table.text import DEFAULT_MISSING
 from unveil.table.variable import Variable
 
@@ -49,6 +51,9 @@ def read_table(
     encoding: str | None = None,
     variables: Sequence[Variable] | None = None,
     columns: Sequence[str] | None = None,
+    states: States | None = None,
+    like: Any = None,
+    unknown: Unknown = "error",
 ) -> Table:
     r"""A table from a CSV, TSV, Parquet, Arrow/Feather or ARFF file.
 
@@ -78,6 +83,14 @@ def read_table(
         left out; a label that is not among the states is refused. Hidden variables need no column.
     columns
         The names of the columns to take, in this order; all when not given.
+    states
+        The states of some columns by name, in this order, also those that no row shows.
+    like
+        A table, a network or a list of variables: columns of the same name get their states from
+        it. Other columns are read as usual.
+    unknown
+        What a label is that is not among the states known from `states`, `like` or `variables`:
+        "error", or "missing" for an empty cell and a warning.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "patients.csv"
@@ -86,15 +99,16 @@ def read_table(
     Table(3 rows, 2 columns: 'smoker' (2 states), 'dose' (2 states); 1 missing cell)
     >>> read_table(path, kinds={"dose": "continuous"}).variable("dose")
     Variable('dose')
+    >>> read_table(path, states={"dose": [0, 1, 2]}).variable("dose")
+    Variable('dose', states=[0, 1, 2])
     """
     file = _checked_path(path)
-    columns = [columns] if isinstance(columns, str) else columns
-    options: dict[str, Any] = {"kinds": kinds, "weights": weights}
-    options |= {"missing": (missing,) if isinstance(missing, str) else missing}
-    options |= {"source": str(file)}
+    ask = Reading.asked(
+        str(file), kinds, missing, weights, columns, variables, states, like, unknown
+    )
     head = read_head(file)
     if head.startswith((b"PAR1", b"ARROW1", b"FEA1")):
-        return _from_arrow(file, _arrow_table(file, head), columns, variables, options)
+        return _from_arrow(file, _arrow_table(file, head), ask)
     for magic, what in _BINARY.items():
         if head.startswith(magic):
             raise DataError(f"{file}: this is {what}")
@@ -104,12 +118,11 @@ def read_table(
             "unveil.load and by the commands query, predict, sample and convert."
         )
     if _is_arff(file, head):
-        return _from_arff(file, head, encoding, columns, variables, options)
+        return _from_arff(file, head, encoding, ask)
     layout = sniff(file, head, delimiter=delimiter, quote=quote, header=header, encoding=encoding)
-    check_options(layout.names, str(file), kinds, weights, variables, columns)
-    wanted = _wanted(layout.names, weights, variables, columns)
-    cells = read_delimited(file, layout, wanted)
-    return assemble(cells, variables=variables, text=True, quote=quote, **options)
+    ask.check(layout.names)
+    cells = read_delimited(file, layout, _wanted(layout.names, ask))
+    return assemble(cells, ask, text=True, quote=quote)
 
 
 def _checked_path(path: str | os.PathLike[str]) -> Path:
@@ -125,20 +138,11 @@ def _checked_path(path: str | os.PathLike[str]) -> Path:
     return file
 
 
-def _wanted(
-    names: Sequence[str],
-    weights: str | None,
-    variables: Sequence[Variable] | None,
-    columns: Sequence[str] | None,
-) -> list[str] | None:
+def _wanted(names: Sequence[str], ask: Reading) -> list[str] | None:
     """The columns to read, the weights among them; `None` for all."""
-    if variables is not None:
-        wanted = [v.name for v in variables if v.name in names]
-    elif columns is not None:
-        wanted = list(columns)
-    else:
+    if ask.variables is None and ask.columns is None:
         return None
-    return wanted if weights is None or weights in wanted else [*wanted, weights]
+    return [*ask.inputs(names), *([] if ask.weights is None else [ask.weights])]
 
 
 def _arrow_table(file: Path, head: bytes) -> Any:
@@ -153,31 +157,21 @@ def _arrow_table(file: Path, head: bytes) -> Any:
         raise DataError(f"{file}: the file starts well and cannot be read on: {error}") from error
 
 
-def _from_arrow(
-    file: Path,
-    table: Any,
-    columns: Sequence[str] | None,
-    variables: Sequence[Variable] | None,
-    options: dict[str, Any],
-) -> Table:
+def _from_arrow(file: Path, table: Any, ask: Reading) -> Table:
     """A table from Parquet or Feather; one that unveil wrote comes back exactly as it was."""
     names = list(table.column_names)
     check_names(names, str(file))
-    check_options(names, str(file), options["kinds"], options["weights"], variables, columns)
+    ask.check(names)
     if table.num_rows == 0 or not names:
         raise DataError(f"{file}: the table has {table.num_rows} rows and {len(names)} columns")
     note = json.loads((table.schema.metadata or {}).get(b"unveil", b"null"))
-    if note and variables is None and options["kinds"] is None:
-        weights = options["weights"] or note["weights"]
-        chosen = [n for n in columns or names if n != weights]
-        declared = {v["name"]: Variable(**v) for v in note["variables"]}
-        variables = [declared[n] for n in chosen]
-        options = options | {"weights": weights}
-    wanted = _wanted(names, options["weights"], variables, columns) or names
-    # Markers belong to text files; in a typed one a null is a null.
-    missing = () if options["missing"] is DEFAULT_MISSING else options["missing"]
-    cells = {name: table.column(name) for name in wanted}
-    return assemble(cells, variables=variables, **options | {"missing": missing})
+    if note and ask.variables is None and ask.kinds is None:
+        written = {v["name"]: Variable(**v) for v in note["variables"]}
+        ask = replace(ask, weights=ask.weights or note["weights"], like=written | ask.like)
+    if ask.missing is DEFAULT_MISSING:
+        ask = replace(ask, missing=())  # markers belong to text files; in a typed one a null is one
+    cells = {name: table.column(name) for name in _wanted(names, ask) or names}
+    return assemble(cells, ask)
 
 
 def _is_arff(file: Path, head: bytes) -> bool:
@@ -188,14 +182,8 @@ def _is_arff(file: Path, head: bytes) -> bool:
     return file.suffix.lower() == ".arff"
 
 
-def _from_arff(
-    file: Path,
-    head: bytes,
-    encoding: str | None,
-    columns: Sequence[str] | None,
-    variables: Sequence[Variable] | None,
-    options: dict[str, Any],
-) -> Table:
+def _from_arff(file: Path, head: bytes, encoding: str | None, ask: Reading) -> Table:
+    """A table by the file's own declarations, save where something else was asked for."""
     encoding = text_encoding(head, file, encoding)
     with open_bytes(file) as stream:
         data = bytes(stream.read())
@@ -208,38 +196,10 @@ def _from_arff(
             hint=Hint('encoding="latin-1"', "--encoding latin-1"),
         ) from error
     attributes, cells = read_arff(file, text)
-    names = list(cells)
-    check_options(names, str(file), options["kinds"], options["weights"], variables, columns)
-    wanted = _wanted(names, options["weights"], variables, columns) or names
-    kinds = options["kinds"]
-    if variables is None and not isinstance(kinds, str):
-        return _declared(attributes, cells, wanted, options)
-    chosen = {name: cells[name] for name in wanted}
-    return assemble(chosen, variables=variables, text=True, **options)
-
-
-def _declared(
-    attributes: Sequence[Any], cells: dict[str, Any], wanted: Sequence[str], options: dict[str, Any]
-) -> Table:
-    """The table by the file's own declarations, save for the columns that `kinds` names."""
-    kinds, weights = dict(options["kinds"] or {}), options["weights"]
-    declared = {a.name: a.variable for a in attributes}
-    by_file = [v for n in wanted if n not in kinds and n != weights and (v := declared[n])]
-    kinds |= {n: "text" for n in wanted if declared[n] is None and n not in kinds and n != weights}
-    parts: dict[str, Table] = {}
-    plain = {"source": options["source"], "missing": options["missing"], "text": True}
-    for variable in by_file:
-        one = {variable.name: cells[variable.name]}
-        parts[variable.name] = assemble(one, variables=[variable], **plain)
-    for name in kinds:
-        if name in wanted:
-            parts[name] = assemble({name: cells[name]}, kinds={name: kinds[name]}, **plain)
-    row_weights = None
-    if weights is not None:
-        first = next(n for n in wanted if n != weights)
-        pair = {first: cells[first], weights: cells[weights]}
-        row_weights = assemble(pair, kinds="text", weights=weights, **plain).weights
-    order = [n for n in wanted if n != weights]
-    return Table(
-        [parts[n].variables[0] for n in order], [parts[n].column(n) for n in order], row_weights
-    )
+    ask.check(tuple(cells))
+    if ask.variables is None and not isinstance(ask.kinds, str):
+        declared = {a.name: v for a in attributes if (v := a.variable)}
+        others = {a.name: "text" for a in attributes if a.name not in declared | ask.like}
+        kinds = others | dict(ask.kinds or {})
+        ask = replace(ask, kinds=kinds, like=declared | ask.like)
+    return assemble(cells, ask, text=True)

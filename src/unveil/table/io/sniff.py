@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from unveil.errors import DataError, Hint
-from unveil.table.assemble import check_names
+from unveil.table.options import check_names
 from unveil.table.places import tell
 
 __all__ = [
