@@ -185,7 +185,7 @@ def test_nothing_hidden(run, tmp_path):
         (["--adapt", "magic"], 1, "adapt is one of em, blanket, full, not 'magic'"),
         (["--ess", "0"], 1, "must be a positive number, got 0.0"),
         (["--max-hidden", "0"], 2, "'--max-hidden'"),
-        (["--states", "1"], 2, "'--states'"),
+        (["--hidden-states", "1"], 2, "'--hidden-states'"),
         (["--weights", "nope"], 1, "weights names a column 'nope'"),
     ],
 )

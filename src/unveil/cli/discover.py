@@ -31,7 +31,7 @@ def discover(
         Path, typer.Option("--output", "-o", help="The folder for the results.")
     ] = Path("out"),
     max_hidden: Annotated[int, typer.Option(min=1, help="At most so many hidden variables.")] = 3,
-    states: Annotated[
+    hidden_states: Annotated[
         int | None, typer.Option(min=2, help="A fixed number of states for hidden variables.")
     ] = None,
     adapt: Annotated[
@@ -61,7 +61,7 @@ def discover(
     from unveil.report import write_discovery
 
     settings = Settings(
-        ess=ess, adapt=adapt, max_hidden=max_hidden, n_states=states,  # type: ignore[arg-type]
+        ess=ess, adapt=adapt, max_hidden=max_hidden, n_states=hidden_states,  # type: ignore[arg-type]
         max_parents=max_parents, soft=soft,
     )  # fmt: skip
     table = prepared(data, reading, drop, discretize, bins)

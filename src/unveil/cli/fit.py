@@ -14,8 +14,9 @@ from unveil.cli.screen import note, say, show_table
 
 if TYPE_CHECKING:
     from unveil.em import EMResult
+    from unveil.graph import DAG
     from unveil.model import EquivalentSampleSize, Network
-    from unveil.table import Table
+    from unveil.table import Table, Variable
 
 __all__ = ["fit"]
 
@@ -55,17 +56,17 @@ def fit(
     from unveil.table import Table
 
     model = network_from(structure)
-    table = _known_columns(Table.read(data, **reading), model)
+    table = _known_columns(Table.read(data, **reading), model, reading)
     prior = None if maximum_likelihood else EquivalentSampleSize(ess)
     say(f"{data}: {table.n_rows:,} rows, {table.n_columns} of {len(model.names)} variables")
     if table.n_columns == len(model.names) and table.is_complete:
         fitted = Network.fit(model.dag, table, prior)
         say(f"complete table, counted ({_kind(prior)})")
     else:
-        first = model if prior is None else _blended(model, prior)
+        first, hidden = _first(model, table, prior)
         with live_progress("nats") as listener:
             result = fit_em(
-                first, table, prior, n_starts=starts, max_iterations=max_iterations,
+                first, table, prior, hidden, n_starts=starts, max_iterations=max_iterations,
                 tolerance=tolerance, seed=seed, progress=listener, time_limit=time_limit,
             )  # fmt: skip
         fitted = result.network
@@ -76,8 +77,8 @@ def fit(
         say(f"network written to {output}")
 
 
-def _known_columns(table: Table, model: Network) -> Table:
-    """The table's columns that the structure has, coded by its states; says what is left out."""
+def _known_columns(table: Table, model: Network, reading: dict[str, Any]) -> Table:
+    """The table's columns that the structure has, coded by its states or those of `--states`."""
     from unveil.errors import DataError
 
     inside = [name for name in model.names if name in table]
@@ -89,7 +90,19 @@ def _known_columns(table: Table, model: Network) -> Table:
     outside = [name for name in table.names if name not in inside]
     if outside:
         note(f"columns that the structure does not have are left out: {', '.join(outside)}")
-    return table.select(inside).conform([model.variable(name) for name in inside])
+    declared = reading.get("states", {})
+    variables = [(table if n in declared else model).variable(n) for n in inside]
+    return table.select(inside).conform(variables, unknown=reading["unknown"])
+
+
+def _first(
+    model: Network, table: Table, prior: EquivalentSampleSize | None
+) -> tuple[Network | DAG, dict[str, Variable] | None]:
+    """Where EM starts: at the structure's parameters, if these are about the states of the table."""
+    if all(model.variable(n).states == table.variable(n).states for n in table.names):
+        return model if prior is None else _blended(model, prior), None
+    note("other states than the structure has were declared: EM starts from random parameters")
+    return model.dag, {n: model.variable(n) for n in model.names if n not in table}
 
 
 def _blended(model: Network, prior: EquivalentSampleSize) -> Network:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 from collections.abc import Callable
 from functools import wraps
@@ -113,6 +114,17 @@ def _reading(
         list[str] | None,
         typer.Option(help="A column to read as labels, exactly as written; repeatable."),
     ] = None,
+    states: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=A,B,...",
+            help="All states of a column, also those that no row shows; repeatable.",
+        ),
+    ] = None,
+    unknown: Annotated[
+        str,
+        typer.Option(help="What a label that is not among the known states is: error, missing."),
+    ] = "error",
 ) -> dict[str, Any]:
     """The keyword arguments of `read_table` that the options stand for."""
     kinds: dict[str, str] = {}
@@ -127,4 +139,17 @@ def _reading(
         chosen["missing"] = tuple(missing)
     if encoding is not None:
         chosen["encoding"] = encoding
-    return chosen
+    if states:
+        chosen["states"] = dict(_declared(words) for words in states)
+    return chosen | {"unknown": unknown}
+
+
+def _declared(words: str) -> tuple[str, list[Any]]:
+    """The column and the labels of `COLUMN=A,B,...`; a label with a comma stands in quotes."""
+    from unveil.table.text import typed_labels
+
+    name, equals, rest = words.partition("=")
+    labels = next(csv.reader([rest], skipinitialspace=True), [])
+    if not (name and equals and all(labels) and labels):
+        raise DataError(f"--states {words}: expected COLUMN=A,B,..., as in --states smoker=no,yes")
+    return name, typed_labels([label.strip() for label in labels])

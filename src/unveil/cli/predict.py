@@ -48,9 +48,13 @@ def predict(
     targets = of or [n for n in network.names if n not in table or network.variable(n).hidden]
     if not targets:
         raise DataError("say which variable to predict: --of NAME (all of them have a column)")
+    aside = targets if len(targets) == 1 else []  # nothing asks for the labels of this column
+    known = table.like(
+        [v for v in network.variables if v.name not in aside], unknown=reading["unknown"]
+    )
     for target in targets:
         variable = network.variable(target)
-        given = table.without(target) if target in table else table
+        given = known.without(target) if target in known else known
         found = network.posterior(given, of=target)
         best = found[target].argmax(axis=1).astype(np.int64)
         table = table.with_column(Variable(f"predicted {target}", variable.labels), best)
@@ -79,7 +83,7 @@ def impute(
     network = network_from(model)
     table = Table.read(data, **reading)
     inside = _shared(network, table)
-    known = table.select(inside)
+    known = table.select(inside).like(network, unknown=reading["unknown"])
     filled = draw_missing(network, known, seed) if draw else network.most_probable(known).table
     result = table
     for name in inside:

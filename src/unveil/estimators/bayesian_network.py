@@ -14,6 +14,7 @@ from unveil.graph.dag import DAG
 from unveil.learning import learn, score_named
 from unveil.search.constraints import Constraints
 from unveil.table.core import Table
+from unveil.table.options import Unknown
 
 __all__ = ["BayesianNetwork"]
 
@@ -36,6 +37,8 @@ class BayesianNetwork(TableEstimator):
         The column that `predict` and `predict_proba` are about, unless they are told.
     discretize, n_states
         How to cut continuous columns, and into how many states; `None` refuses them.
+    unknown
+        What a label is that `fit` has not seen: `error`, or `missing` for an empty cell.
     random_state
         Repeats a fit exactly.
 
@@ -63,6 +66,7 @@ class BayesianNetwork(TableEstimator):
         target: str | None = None,
         discretize: str | None = None,
         n_states: int = 3,
+        unknown: Unknown = "error",
         random_state: Any = None,
     ) -> None:
         self.criterion = criterion
@@ -72,6 +76,7 @@ class BayesianNetwork(TableEstimator):
         self.target = target
         self.discretize = discretize
         self.n_states = n_states
+        self.unknown = unknown
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unveil.discovery import DiscoveryReport, Settings, discover
 from unveil.estimators.door import Matrix, TableEstimator, seed_of
+from unveil.table.options import Unknown
 
 __all__ = ["HiddenVariableDiscovery"]
 
@@ -30,6 +31,8 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         The equivalent sample size of the scores and the prior.
     discretize, n_states
         How to cut continuous columns, and into how many states; `None` refuses them.
+    unknown
+        What a label is that `fit` has not seen: `error`, or `missing` for an empty cell.
     evidence
         Whether to collect evidence too (cross-validation, resampling); slower.
     time_limit
@@ -64,6 +67,7 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         ess: float = 1.0,
         discretize: str | None = None,
         n_states: int = 3,
+        unknown: Unknown = "error",
         evidence: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,
@@ -75,6 +79,7 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         self.ess = ess
         self.discretize = discretize
         self.n_states = n_states
+        self.unknown = unknown
         self.evidence = evidence
         self.time_limit = time_limit
         self.n_jobs = n_jobs

@@ -16,6 +16,7 @@ from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
 from unveil.table.core import Table
 from unveil.table.discretize import Discretizer
+from unveil.table.options import Unknown
 from unveil.table.prepare import prepare
 
 __all__ = ["TableEstimator", "seed_of"]
@@ -30,11 +31,13 @@ class TableEstimator(DensityMixin, BaseEstimator):
     or list of rows. Missing cells (`None`, NaN) are welcome. The columns of a frame must have the
     names and order that `fit` saw (as everywhere in scikit-learn), those of a dict or table are
     matched by name, those of an array by position; labels are matched by their text or number, and
-    one that `fit` has not seen is an error.
+    one that `fit` has not seen is an error or, with `unknown="missing"`, an empty cell. A category
+    or a state that a frame or table declares counts as seen.
     Continuous columns are refused unless `discretize` names a way to cut them
     (`equal_frequency`, `equal_width`, `kmeans`, `deviation`) into `n_states` states.
     """
 
+    unknown: Unknown
     network_: Network
     discretizer_: Discretizer | None
 
@@ -91,6 +94,7 @@ def _read(estimator: TableEstimator, X: Any, known: Mapping[str, Any] | None) ->
     """The raw table behind `X`, its columns checked against those of `fit` unless it is fitting."""
     fitting = known is None
     variables = None if known is None else list(known.values())
+    unknown: Unknown = "error" if known is None else estimator.unknown
     if isinstance(X, (Table, Mapping)):
         if known is None:
             table = X if isinstance(X, Table) else Table.from_frame(X)
@@ -98,18 +102,18 @@ def _read(estimator: TableEstimator, X: Any, known: Mapping[str, Any] | None) ->
             estimator.feature_names_in_ = np.array(table.names, dtype=object)
             return table
         if isinstance(X, Table):
-            return X.conform(list(known.values()))
+            return X.conform(list(known.values()), unknown=unknown)
         inside = {str(name): column for name, column in X.items() if str(name) in known}
-        return Table.from_frame(inside, variables=variables)
+        return Table.from_frame(inside, variables=variables, unknown=unknown)
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         if fitting or len(known or ()) == estimator.n_features_in_:
             validate_data(estimator, X, reset=fitting, skip_check_array=True)
-        return Table.from_frame(_named(X), variables=variables)
+        return Table.from_frame(_named(X), variables=variables, unknown=unknown)
     array = validate_data(estimator, X, reset=fitting, dtype=None, ensure_all_finite="allow-nan")
     if known is None:
         return Table.from_frame(array)
     columns = {name: array[:, i] for i, name in enumerate(known)}
-    return Table.from_frame(columns, variables=variables)
+    return Table.from_frame(columns, variables=variables, unknown=unknown)
 
 
 def _named(frame: Any) -> Any:

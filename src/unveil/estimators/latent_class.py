@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unveil.em.mixture import MixtureResult, latent_classes
 from unveil.estimators.door import Matrix, TableEstimator, seed_of
+from unveil.table.options import Unknown
 
 __all__ = ["LatentClassModel"]
 
@@ -34,6 +35,8 @@ class LatentClassModel(TransformerMixin, TableEstimator):
         When EM stops; see `unveil.em.fit_em`.
     discretize, n_states
         How to cut continuous columns, and into how many states; `None` refuses them.
+    unknown
+        What a label is that `fit` has not seen: `error`, or `missing` for an empty cell.
     random_state
         Repeats a fit exactly.
 
@@ -64,6 +67,7 @@ class LatentClassModel(TransformerMixin, TableEstimator):
         tolerance: float = 1e-9,
         discretize: str | None = None,
         n_states: int = 3,
+        unknown: Unknown = "error",
         random_state: Any = None,
     ) -> None:
         self.n_classes = n_classes
@@ -74,6 +78,7 @@ class LatentClassModel(TransformerMixin, TableEstimator):
         self.tolerance = tolerance
         self.discretize = discretize
         self.n_states = n_states
+        self.unknown = unknown
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from unveil.errors import DataError
 from unveil.evaluate.folds import fold_tables, n_cases
 from unveil.table.core import Table
+from unveil.table.options import Unknown
 
 __all__ = ["LogLoss", "Predictor", "fold_tables", "log_loss", "n_cases", "paired_gain"]
 
@@ -60,15 +61,19 @@ class LogLoss:
         return LogLoss(mean, math.sqrt(variance / total), bits, weights)
 
 
-def log_loss(network: Predictor, table: Table) -> LogLoss:
+def log_loss(network: Predictor, table: Table, *, unknown: Unknown = "error") -> LogLoss:
     """The log-loss of a network on the rows of a table.
+
+    A label that the network does not know is an error or, with `unknown="missing"`, a missing
+    cell, about which the network then says nothing: this flatters it.
 
     >>> from unveil import datasets
     >>> asia = datasets.network("asia")
     >>> print(log_loss(asia, asia.sample(1000, seed=1)))
     3.1753 bits per row (standard error 0.0579)
     """
-    return LogLoss.of(-network.row_log_likelihoods(table) / math.log(2), table.row_weights)
+    known = table if unknown == "error" else table.like(network, unknown=unknown)
+    return LogLoss.of(-network.row_log_likelihoods(known) / math.log(2), table.row_weights)
 
 
 def paired_gain(better: LogLoss, worse: LogLoss) -> LogLoss:

@@ -16,6 +16,7 @@ from unveil.graph.dag import DAG
 from unveil.model.cpd import CPD
 from unveil.model.prior import DirichletPrior
 from unveil.table.core import Column, Table
+from unveil.table.options import Unknown
 from unveil.table.variable import Label, Variable
 
 if TYPE_CHECKING:
@@ -191,10 +192,14 @@ class Network:
 
         return most_probable(self, given, **options)
 
-    def predict(self, table: Table, target: str) -> list[Label]:
-        """The most probable state of `target` in every row, given the row's other cells."""
+    def predict(self, table: Table, target: str, *, unknown: Unknown = "error") -> list[Label]:
+        """The most probable state of `target` in every row, given the row's other cells.
+
+        A label that the network does not know is an error or, with `unknown="missing"`, a missing
+        cell.
+        """
         given = table.without(target) if target in table and table.n_columns > 1 else table
-        return self.posterior(given, of=target).best(target)
+        return self.posterior(given.like(self, unknown=unknown), of=target).best(target)
 
     def do(self, actions: Mapping[str, Label]) -> Network:
         """The network after some variables were set by hand; see `unveil.infer.do`."""
