@@ -72,7 +72,7 @@ def test_every_command_has_help(run, command):
     [
         (["lern"], "unveil: No such command 'lern'. Did you mean 'learn'? (try: unveil --help)"),
         (["learn"], "unveil: Missing argument 'data'. (try: unveil learn --help)"),
-        (["info", "asia", "--wat"], "unveil: No such option: --wat (try: unveil info --help)"),
+        (["info", "asia", "--zzz"], "unveil: No such option: --zzz (try: unveil info --help)"),
         (
             ["sample", "asia", "-o", "x.csv", "--seed", "-1"],
             "unveil: Invalid value for '--seed': Input should be greater than or equal to 0 "

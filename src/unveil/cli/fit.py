@@ -98,7 +98,7 @@ def _known_columns(table: Table, model: Network, reading: dict[str, Any]) -> Tab
 def _first(
     model: Network, table: Table, prior: EquivalentSampleSize | None
 ) -> tuple[Network | DAG, dict[str, Variable] | None]:
-    """Where EM starts: at the structure's parameters, if these are about the states of the table."""
+    """Where EM starts: at the structure's parameters, unless the states are others."""
     if all(model.variable(n).states == table.variable(n).states for n in table.names):
         return model if prior is None else _blended(model, prior), None
     note("other states than the structure has were declared: EM starts from random parameters")

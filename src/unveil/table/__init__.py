@@ -2,10 +2,10 @@
 
 - `variable.py`: a name and the labels of its states; `core.py`: `Table`
 - `io/`: files in and out; `frames.py`, `export.py`: frames in memory, in and out
-- `assemble.py`: the one door behind all of them, which checks what was asked for
+- `options.py`: what can be asked of a reader; `assemble.py`: the one door behind all of them
 - `text.py`, `typed.py`: what a column becomes, by its texts or by its type; `coding.py`: labels
   into codes, for both
-- `conform.py`: the same rows by the states of a model
+- `conform.py`: the same rows by the states of a model or another table
 - `fold.py`, `sampling.py`: rows merged, split, hidden, knocked out
 - `discretize.py`, `cuts.py`: numbers into states; `prepare.py`: a table made ready to learn from
 - `describe.py`, `oddities.py`, `missingness.py`: what is there, what looks odd, what is missing

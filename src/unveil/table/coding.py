@@ -82,26 +82,27 @@ def code_known(
     find = label_finder(variable)
     targets = [None if label is None else find(label) for label in labels]
     seen = np.bincount(codes[codes >= 0], minlength=len(labels))
-    strange = [
-        i for i, label in enumerate(labels)
+    strange = {
+        i: label
+        for i, label in enumerate(labels)
         if label is not None and targets[i] is None and seen[i]
-    ]  # fmt: skip
+    }
     if strange and unknown == "error":
         first = min(strange, key=lambda i: first_row(codes, i))
-        raise _unknown(variable, labels[first], at(source, first_row(codes, first), variable.name))
+        raise _unknown(variable, strange[first], at(source, first_row(codes, first), variable.name))
     if strange:
         tell(
-            f"{at(source, None, variable.name)}: {count(int(seen[strange].sum()), 'cell')} taken "
-            f"as missing; {listing([labels[i] for i in strange])} not among the known states "
+            f"{at(source, None, variable.name)}: {count(int(seen[list(strange)].sum()), 'cell')} taken "
+            f"as missing; {listing(list(strange.values()))} not among the known states "
             f"{listing(variable.labels)}"
         )
     return _recoded(codes, targets, variable.n_states)
 
 
-def _unknown(variable: Variable, label: Label | None, where: str) -> DataError:
+def _unknown(variable: Variable, label: Label, where: str) -> DataError:
     name, states = variable.name, [*variable.labels, label]
     short = len(states) <= 12
-    labels = ",".join(str(label_text(x)) for x in states if x is not None) if short else "..."
+    labels = ",".join(map(_as_option, states)) if short else "..."
     return DataError(
         f"{where}: {label!r} is not one of the known states {listing(variable.labels)}.",
         hint=Hint(
@@ -112,6 +113,12 @@ def _unknown(variable: Variable, label: Label | None, where: str) -> DataError:
             f"with the state declared (--states {shlex.quote(f'{name}={labels}')}).",
         ),
     )
+
+
+def _as_option(label: Label) -> str:
+    """The label as `--states` takes it: in quotes when it has a comma."""
+    text = label_text(label)
+    return f'"{text}"' if "," in text else text
 
 
 def _recoded(codes: npt.NDArray[Any], targets: Sequence[int | None], n_states: int) -> Column:
