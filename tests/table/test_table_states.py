@@ -110,7 +110,8 @@ def test_kinds_and_states_by_name_outdo_the_likeness():
         ({"states": {"x": [0, 1]}, "kinds": {"x": "continuous"}}, "cannot be continuous and have"),
         ({"states": {"x": [0]}, "variables": [Variable("x", [0])]}, "leave out states= and like="),
         ({"like": [Variable("x", [0])], "variables": [Variable("x", [0])]}, "leave out states="),
-        ({"like": ["x"]}, "like= takes a table, a network or a list of variables; 'x' is none"),
+        ({"like": ["x"]}, "expected a table, a network or a list of"),
+        ({"like": 3}, "whose states to take; got 3"),
         ({"unknown": "ignore"}, 'unknown must be "error" or "missing", got \'ignore\''),
     ],
 )

@@ -91,9 +91,9 @@ def code_known(
         first = min(strange, key=lambda i: first_row(codes, i))
         raise _unknown(variable, strange[first], at(source, first_row(codes, first), variable.name))
     if strange:
+        cells = count(int(seen[list(strange)].sum()), "cell")
         tell(
-            f"{at(source, None, variable.name)}: {count(int(seen[list(strange)].sum()), 'cell')} taken "
-            f"as missing; {listing(list(strange.values()))} not among the known states "
+            f"{at(source, None, variable.name)}: {cells} taken as missing; {listing(list(strange.values()))} not among the known states "
             f"{listing(variable.labels)}"
         )
     return _recoded(codes, targets, variable.n_states)

@@ -28,6 +28,7 @@ def conform(table: Table, variables: Sequence[Variable], unknown: Unknown = "err
     >>> conform(table, [Variable("x", ["c", "b", "a"])]).column("x").tolist()
     [1, 2]
     """
+    check_unknown(unknown)
     if table.variables == tuple(variables):
         return table
     check_present(variables, table.names)
@@ -44,13 +45,13 @@ def like(table: Table, other: Any, unknown: Unknown = "error") -> Table:
     >>> like(test, Table.from_frame({"x": ["a", "b"]})).variables
     (Variable('x', states=['a', 'b']), Variable('note', states=['new']))
     """
+    check_unknown(unknown)
     known = known_variables(other)
     variables = [known.get(v.name, v) for v in table.variables]
     return table if table.variables == tuple(variables) else _coded(table, variables, unknown)
 
 
 def _coded(table: Table, variables: Sequence[Variable], unknown: Unknown) -> Table:
-    check_unknown(unknown)
     return Table(variables, [_column(table, v, unknown) for v in variables], table.weights)
 
 

@@ -170,12 +170,11 @@ def check_unknown(unknown: Unknown) -> Unknown:
 
 def known_variables(like: Any) -> dict[str, Variable]:
     """The variables of a table, of a network or of a list, by name."""
-    found = list(getattr(like, "variables", like))
-    for variable in found:
-        if not isinstance(variable, Variable):
-            raise DataError(
-                f"like= takes a table, a network or a list of variables; {variable!r} is none"
-            )
+    found = getattr(like, "variables", like)
+    if not (isinstance(found, Iterable) and all(isinstance(v, Variable) for v in found)):
+        raise DataError(
+            f"expected a table, a network or a list of variables, whose states to take; got {like!r}"
+        )
     return {v.name: v for v in found}
 
 
