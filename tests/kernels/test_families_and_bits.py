@@ -1,5 +1,7 @@
 """Compiled kernels against their plain twins: walking over rows, bitmaps, data terms."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -182,25 +184,29 @@ def test_scores_of_families_from_counts_by_hand(cards, dtype, n_rows, weighted):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("cards", "dtype"), SHAPES)
 @pytest.mark.parametrize("n_rows", N_ROWS)
-def test_scores_of_additions_from_counts_by_hand(cards, dtype, n_rows, weighted):
+def test_scores_of_toggles_from_counts_by_hand(cards, dtype, n_rows, weighted):
     rows = rows_of(n_rows, cards, n_rows, dtype, weighted)
-    child, parents, candidates = 0, [1], np.array([3, 2])
-    family = np.array([*parents, child])
-    base = np.zeros(n_rows, np.int64)
-    scoring.base_positions(rows.codes, rows.cards, family, base)
-    maps = np.zeros((6, rows.bits.shape[1]), np.uint64)
-    index, sizes = np.zeros(6, np.int64), np.zeros(6, np.int64)
-    by_maps = -1 if weighted else scoring.family_bitmaps(rows, family, maps, index, sizes)
-    for term in TERMS:
-        for n_maps in {-1, by_maps}:
-            out = np.zeros(2)
-            scoring.score_additions(
-                rows, child, 3, base, n_maps, maps, index, sizes, candidates, term, 0, 2, out
+    n = len(cards)
+    for parents in ([], [1], [3, 1]):
+        members = np.array([*parents, 0])
+        base = np.zeros(n_rows, np.int64)
+        scoring.base_positions(rows.codes, rows.cards, members, base)
+        maps = np.zeros((60, rows.bits.shape[1]), np.uint64)
+        index, sizes = np.zeros(60, np.int64), np.zeros(60, np.int64)
+        by_maps = -1 if weighted else scoring.family_bitmaps(rows, members, maps, index, sizes)
+        cells = int(np.prod(rows.cards[members]))
+        for term, n_maps, largest in product(TERMS, {-1, by_maps}, (10**6, 3 * cells)):
+            out = np.zeros(n)
+            scoring.score_toggles(
+                rows, members, largest, base, n_maps, maps, index, sizes, term, 0, n, out
             )
-            for value, added in zip(out, candidates, strict=True):
-                counts = counts_by_hand(rows, [*parents, added, child])
+            for v, value in enumerate(out):
+                toggled = sorted({*parents} ^ ({v} - {0}))
+                counts = counts_by_hand(rows, [*toggled, 0])
                 r = counts.shape[-1]
                 expected = scoring.data_term_plain(
                     counts.ravel(), counts.size // r, r, 1, float(counts.size), term
                 )
+                if v not in members and counts.size > largest:
+                    expected = -np.inf
                 assert value == pytest.approx(expected, rel=1e-10, abs=1e-9)

@@ -35,8 +35,8 @@ __all__ = [
     "data_term_plain",
     "family_bitmaps",
     "log_complexity",
-    "score_additions",
     "score_families",
+    "score_toggles",
 ]
 
 Array = npt.NDArray[Any]
@@ -232,40 +232,76 @@ def _tally_bitmaps(
 
 
 @numba.njit(cache=True, nogil=True)
-def score_additions(
+def _tally_fewer(
+    rows: Rows, members: Array, place: int, n_maps: int, index: Array, sizes: Array, counts: Array
+) -> None:
+    """Counts of a family without the parent at `place` of its members; of all if that is last."""
+    cards = rows.cards
+    last = members.size - 1
+    if n_maps < 0:
+        parents = np.empty(last - (place < last), np.int64)
+        parents[:place] = members[:place]
+        parents[place:] = members[place + 1 :][: parents.size - place]
+        base = np.empty(rows.codes.shape[1], np.int64)
+        base_positions(rows.codes, cards, parents, base)
+        _tally(rows.codes, rows.weights, base, members[last], cards[members[last]], counts)
+        return
+    after = 1
+    for member in members[place + 1 :]:
+        after *= cards[member]
+    card = 1 if place == last else cards[members[place]]
+    for i in range(n_maps):
+        counts[index[i] // (after * card) * after + index[i] % after] += sizes[i]
+
+
+@numba.njit(cache=True, nogil=True)
+def score_toggles(
     rows: Rows,
-    child: int,
-    n_u: int,
+    members: Array,
+    largest: int,
     base: Array,
     n_maps: int,
     maps: Array,
     index: Array,
     sizes: Array,
-    candidates: Array,
     term: DataTerm,
     start: int,
     stop: int,
     out: Array,
 ) -> None:
-    """Score a family with each of candidates `start` to `stop` added to its parents.
+    """Score a family with each of variables `start` to `stop` added to its parents or dropped.
 
-    Positions run over (u, x): `n_u` configurations of the parents, then the child. They are given
-    as bitmaps if `n_maps` >= 0, else as `base`, one position per row.
+    `members` are the parents, then the child, whose own entry is the family as it is. Families
+    with more than `largest` cells get minus infinity. Positions over the members are given as
+    bitmaps if `n_maps` >= 0, else as `base`, one per row.
     """
-    states = rows.cards[child]
+    cards = rows.cards
+    states = cards[members[-1]]
+    n_u = 1
+    for parent in members[:-1]:
+        n_u *= cards[parent]
     counts = np.zeros(4096, np.float64)
-    for c in range(start, stop):
-        added = candidates[c]
-        card = rows.cards[added]
-        cells = n_u * states * card
+    for v in range(start, stop):
+        place = -1
+        for i in range(members.size):
+            if members[i] == v:
+                place = i
+        if place < 0 and n_u * states * cards[v] > largest:
+            out[v] = -np.inf
+            continue
+        added = cards[v] if place < 0 else 1
+        dropped = cards[v] if 0 <= place < members.size - 1 else 1
+        cells = n_u // dropped * states * added
         if 4 * cells > counts.size:
             counts = np.zeros(8 * cells, np.float64)
         counts[: 4 * cells] = 0.0
-        if n_maps >= 0:
-            _tally_bitmaps(rows, n_maps, maps, index, sizes, added, counts)
+        if place >= 0:
+            _tally_fewer(rows, members, place, n_maps, index, sizes, counts[: 4 * cells])
+        elif n_maps >= 0:
+            _tally_bitmaps(rows, n_maps, maps, index, sizes, v, counts)
         else:
-            _tally(rows.codes, rows.weights, base, added, card, counts[: 4 * cells])
-        out[c] = data_term(counts, n_u, states, card, float(cells), term)
+            _tally(rows.codes, rows.weights, base, v, added, counts[: 4 * cells])
+        out[v] = data_term(counts, n_u // dropped, states, added, float(cells), term)
 
 
 @numba.njit(cache=True, nogil=True)

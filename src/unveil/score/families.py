@@ -83,8 +83,7 @@ class FamilyScores:
             computed = dict(zip(unknown, self._compute(unknown).tolist(), strict=True))
             if len(self._known) + len(unknown) > self._most_known:
                 computed |= {f: self._known[f] for f in families if f in self._known}
-                self._known.clear()
-            self._known.update(computed)
+            self._remember(computed)
         return np.array([self._known[f] for f in families])
 
     def toggles(self, child: int, parents: Iterable[int]) -> Numbers:
@@ -126,36 +125,49 @@ class FamilyScores:
     # Computing ---------------------------------------------------------------------------------
 
     def _compute_toggles(self, child: int, parents: tuple[int, ...]) -> Numbers:
-        others = self._addable(child, parents)
-        fewer = [(child, parents[:i] + parents[i + 1 :]) for i in range(len(parents))]
-        known = self.many([(child, parents), *fewer])
-        row = np.full(self.n_variables, -np.inf)
-        if parents:
-            row[list(parents)] = known[1:] - known[0]
-        row[others] = self._additions(child, parents, others) - known[0]
+        term = self.score.term
+        if self._terms is None or term is None:
+            scores = self._toggled_one_by_one(child, parents)
+        else:
+            scores = self._terms.toggle_terms(child, parents, _largest(parents), term)
+            scores -= self._toggled_penalties(child, parents)
+            if self.structure_prior is not None:
+                toggled = [{*parents} ^ ({v} - {child}) for v in range(self.n_variables)]
+                scores += [self._prior(child, sorted(ps)) for ps in toggled]
+            self.n_scored += int(np.count_nonzero(scores > -np.inf))
+            fewer = [(child, parents[:i] + parents[i + 1 :]) for i in range(len(parents))]
+            found = scores[[child, *parents]].tolist()
+            self._remember(dict(zip([(child, parents), *fewer], found, strict=True)))
+        row = scores - scores[child]
+        row[child] = -np.inf
         return row
 
-    def _addable(self, child: int, parents: tuple[int, ...]) -> npt.NDArray[np.int64]:
-        """The variables that may become parents of the child as well."""
-        cells = math.prod([self._sizes[v] for v in (child, *parents)])
-        outside = cells * self._cards <= (LARGEST_FAMILY if parents else LARGEST_PAIR)
-        outside[[child, *parents]] = False
-        return outside.nonzero()[0]
+    def _remember(self, scores: dict[Family, float]) -> None:
+        if len(self._known) + len(scores) > self._most_known:
+            self._known.clear()
+        self._known.update(scores)
 
-    def _additions(
-        self, child: int, parents: tuple[int, ...], candidates: npt.NDArray[np.int64]
-    ) -> Numbers:
-        """The scores of the family with each candidate added to its parents."""
-        term = self.score.term
-        if self._terms is None or term is None or candidates.size == 0:
-            return self.many([(child, tuple(sorted((*parents, int(c))))) for c in candidates])
-        self.n_scored += candidates.size
-        out = self._terms.addition_terms(child, parents, candidates, term)
-        n_u = math.prod([self._sizes[p] for p in parents]) * self._cards[candidates]
-        out -= self.score.penalty(n_u, self._cards[child], len(parents) + 1.0, self.sample)
-        if self.structure_prior is not None:
-            out += [self._prior(child, (*parents, int(c))) for c in candidates]
-        return out
+    def _toggled_one_by_one(self, child: int, parents: tuple[int, ...]) -> Numbers:
+        """The scores of the family with each variable toggled, the child's own as it is."""
+        cells = math.prod([self._sizes[v] for v in (child, *parents)])
+        fits = cells * self._cards <= _largest(parents)
+        fits[[child, *parents]] = True
+        changed = fits.nonzero()[0].tolist()
+        toggled = [{*parents} ^ ({v} - {child}) for v in changed]
+        scores = np.full(self.n_variables, -np.inf)
+        scores[changed] = self.many([(child, tuple(sorted(ps))) for ps in toggled])
+        return scores
+
+    def _toggled_penalties(self, child: int, parents: tuple[int, ...]) -> Numbers | float:
+        n_u = math.prod([self._sizes[p] for p in parents])
+        inside = list(parents)
+        configurations = n_u * self._cards
+        configurations[inside] = n_u / self._cards[inside]
+        configurations[child] = n_u
+        n_parents = np.full(self.n_variables, len(parents) + 1.0)
+        n_parents[inside] = len(parents) - 1.0
+        n_parents[child] = len(parents)
+        return self.score.penalty(configurations, self._cards[child], n_parents, self.sample)
 
     def _compute(self, families: list[Family]) -> Numbers:
         """The scores of families nobody has asked for before."""
@@ -192,3 +204,7 @@ class FamilyScores:
     def _prior(self, child: int, parents: Sequence[int]) -> float:
         assert self.structure_prior is not None
         return self.structure_prior.family(self.names[child], [self.names[p] for p in parents])
+
+
+def _largest(parents: Sequence[int]) -> int:
+    return LARGEST_FAMILY if parents else LARGEST_PAIR

@@ -30,7 +30,6 @@ __all__ = ["MAX_STATES", "MemoryStatistics", "as_statistics"]
 
 MAX_STATES = 65_535
 Numbers = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
 
 
 def as_statistics(data: Table | Statistics, n_jobs: int | None = None) -> Statistics:
@@ -100,11 +99,11 @@ class MemoryStatistics:
         """The data terms of many families."""
         return self._terms.families(families, term)
 
-    def addition_terms(
-        self, child: int, parents: Sequence[int], candidates: Indices, term: DataTerm
+    def toggle_terms(
+        self, child: int, parents: Sequence[int], largest: int, term: DataTerm
     ) -> Numbers:
-        """The data terms of one family with each of the candidates added to its parents."""
-        return self._terms.additions(child, parents, candidates, term)
+        """The data terms of one family with each variable toggled among its parents."""
+        return self._terms.toggles(child, parents, largest, term)
 
     @cached_property
     def rows(self) -> Rows:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Distinct", "Family", "Need", "Reweightable", "ScoreTerms", "Statistics"]
 
-Indices = npt.NDArray[np.int64]
 Family = tuple[int, tuple[int, ...]]
 """A child and its parents, as positions; parents in ascending order."""
 
@@ -91,7 +90,11 @@ class ScoreTerms(Protocol):
     def family_terms(self, families: Sequence[Family], term: DataTerm) -> npt.NDArray[np.float64]:
         """The data terms of many families."""
 
-    def addition_terms(
-        self, child: int, parents: Sequence[int], candidates: Indices, term: DataTerm
+    def toggle_terms(
+        self, child: int, parents: Sequence[int], largest: int, term: DataTerm
     ) -> npt.NDArray[np.float64]:
-        """The data terms of one family with each of the candidates added to its parents."""
+        """The data terms of one family with each variable added to, or dropped from, its parents.
+
+        The child's own entry is the family as it is; families with more than `largest` cells get
+        minus infinity.
+        """

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +19,8 @@ from unveil.kernels.scoring import (
     Rows,
     base_positions,
     family_bitmaps,
-    score_additions,
     score_families,
+    score_toggles,
 )
 from unveil.kernels.sparse_scoring import score_sparse
 from unveil.kernels.threads import Threads
@@ -50,6 +49,11 @@ class RowTerms:
         self.rows = rows
         self.n_rows = rows.codes.shape[1]
         self._sizes: list[int] = rows.cards.tolist()
+        self._most_states = max(self._sizes)
+        # The size of the largest table to lay out in full, and how many bitmaps to make at most.
+        self._most_cells = min(DENSE_CELLS, max(DENSE_ANYHOW, DENSE_PER_ROW * self.n_rows))
+        words = rows.bits.shape[1]
+        self._room = min(MOST_BITMAPS, BITMAP_BYTES // (8 * words)) if words else 0
         self._threads = Threads(n_jobs)
 
     def families(self, families: Sequence[Family], term: DataTerm) -> Numbers:
@@ -60,12 +64,12 @@ class RowTerms:
         most = max(len(parents) for _, parents in families)
         members = np.array([(*ps, child, *[-1] * (most - len(ps))) for child, ps in families])
         n_u = [math.prod([sizes[p] for p in parents]) for _, parents in families]
-        most_cells = self._dense_cells()
+        most_cells = self._most_cells
         dense = [i for i, (child, _) in enumerate(families) if n_u[i] * sizes[child] <= most_cells]
         chosen, scores = members, out
         if len(dense) < len(families):
             chosen, scores = members[dense], np.empty(len(dense))
-        room = self._most_bitmaps()
+        room = self._room
 
         def work(start: int, stop: int) -> None:
             score_families(rows, chosen, term, room, start, stop, scores)
@@ -82,57 +86,59 @@ class RowTerms:
                 )
         return out
 
-    def additions(
-        self, child: int, parents: Sequence[int], candidates: Indices, term: DataTerm
-    ) -> Numbers:
-        """The data terms of one family with each of the candidates added to its parents."""
-        rows, sizes = self.rows, self._sizes
-        added = candidates
-        n_u = math.prod([sizes[p] for p in parents])
-        out = np.empty(added.size)
-        work: Callable[[int, int], None]
-        if n_u * sizes[child] * max(sizes) <= self._dense_cells():
-            family = np.array([*parents, child], dtype=np.int64)
-            maps, index, map_sizes = self._bitmap_room()
-            n_maps = family_bitmaps(rows, family, maps, index, map_sizes) if len(maps) else -1
-            base = np.empty(0 if n_maps >= 0 else self.n_rows, np.int64)
-            if n_maps < 0:
-                base_positions(rows.codes, rows.cards, family, base)
+    def toggles(self, child: int, parents: Sequence[int], largest: int, term: DataTerm) -> Numbers:
+        """The data terms of one family with each variable added to, or dropped from, its parents.
 
-            def work(start: int, stop: int) -> None:
-                score_additions(
-                    rows, child, n_u, base, n_maps, maps, index, map_sizes, added, term,
-                    start, stop, out,
-                )  # fmt: skip
-        else:
-            groups = self._grouped(parents)
+        The child's own entry is the family as it is; families with more than `largest` cells get
+        minus infinity.
+        """
+        rows = self.rows
+        n_u = math.prod([self._sizes[p] for p in parents])
+        if n_u * self._sizes[child] * self._most_states > self._most_cells:
+            return self._sparse_toggles(child, parents, largest, term)
+        members = np.array([*parents, child], np.int64)
+        out = np.empty(len(self._sizes))
+        maps = np.empty((self._room, rows.bits.shape[1]), np.uint64)
+        index, sizes = np.empty((2, self._room), np.int64)
+        n_maps = family_bitmaps(rows, members, maps, index, sizes) if self._room else -1
+        base = np.empty(0 if n_maps >= 0 else self.n_rows, np.int64)
+        if n_maps < 0:
+            base_positions(rows.codes, rows.cards, members, base)
 
-            def work(start: int, stop: int) -> None:
-                score_sparse(rows, *groups, child, float(n_u), added, term, start, stop, out)
+        def work(start: int, stop: int) -> None:
+            score_toggles(
+                rows, members, largest, base, n_maps, maps, index, sizes, term, start, stop, out
+            )
 
-        self._spread(work, added.size)
+        self._spread(work, out.size)
         return out
 
-    def _dense_cells(self) -> int:
-        """The size of the largest table to lay out in full."""
-        return min(DENSE_CELLS, max(DENSE_ANYHOW, DENSE_PER_ROW * self.n_rows))
+    def _sparse_toggles(
+        self, child: int, parents: Sequence[int], largest: int, term: DataTerm
+    ) -> Numbers:
+        """The same where a table would be large beside the rows."""
+        rows = self.rows
+        n_u = math.prod([self._sizes[p] for p in parents])
+        fits = rows.cards * float(n_u * self._sizes[child]) <= largest
+        fits[[child, *parents]] = False
+        added = fits.nonzero()[0]
+        scores = np.empty(added.size)
+        groups = self._grouped(parents)
+
+        def work(start: int, stop: int) -> None:
+            score_sparse(rows, *groups, child, float(n_u), added, term, start, stop, scores)
+
+        self._spread(work, added.size)
+        out = np.full(len(self._sizes), -np.inf)
+        out[added] = scores
+        fewer = [(child, tuple(p for p in parents if p != q)) for q in parents]
+        out[[child, *parents]] = self.families([(child, tuple(parents)), *fewer], term)
+        return out
 
     def _grouped(self, parents: Sequence[int]) -> tuple[Indices, Indices]:
         """The rows sorted by the parents' configuration, and where each that occurs begins."""
         columns = [self.rows.codes[p] for p in parents]
         return grouped_rows(columns, [self._sizes[p] for p in parents], self.n_rows)
-
-    def _most_bitmaps(self) -> int:
-        words = self.rows.bits.shape[1]
-        return min(MOST_BITMAPS, BITMAP_BYTES // (8 * words)) if words else 0
-
-    def _bitmap_room(self) -> tuple[Any, Any, Any]:
-        room = self._most_bitmaps()
-        return (
-            np.empty((room, self.rows.bits.shape[1]), np.uint64),
-            np.empty(room, np.int64),
-            np.empty(room, np.int64),
-        )
 
     def _spread(self, work: Callable[[int, int], None], n_items: int) -> None:
         """Do `work(start, stop)` over all items, on several threads when that pays."""
