@@ -93,7 +93,8 @@ def code_known(
     if strange:
         cells = count(int(seen[list(strange)].sum()), "cell")
         tell(
-            f"{at(source, None, variable.name)}: {cells} taken as missing; {listing(list(strange.values()))} not among the known states "
+            f"{at(source, None, variable.name)}: {cells} taken as missing; "
+            f"{listing(list(strange.values()))} not among the known states "
             f"{listing(variable.labels)}"
         )
     return _recoded(codes, targets, variable.n_states)

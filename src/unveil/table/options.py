@@ -170,10 +170,12 @@ def check_unknown(unknown: Unknown) -> Unknown:
 
 def known_variables(like: Any) -> dict[str, Variable]:
     """The variables of a table, of a network or of a list, by name."""
-    found = getattr(like, "variables", like)
-    if not (isinstance(found, Iterable) and all(isinstance(v, Variable) for v in found)):
+    given = getattr(like, "variables", like)
+    found = tuple(given) if isinstance(given, Iterable) else ()
+    if not isinstance(given, Iterable) or not all(isinstance(v, Variable) for v in found):
         raise DataError(
-            f"expected a table, a network or a list of variables, whose states to take; got {like!r}"
+            "expected a table, a network or a list of variables, whose states to take; "
+            f"got {like!r}"
         )
     return {v.name: v for v in found}
 
