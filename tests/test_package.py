@@ -17,6 +17,7 @@ ROOMS = [
     "errors",
     "progress",
     "files",
+    "records",
     "kernels",
     "table",
     "statistics",

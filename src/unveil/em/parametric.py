@@ -8,7 +8,7 @@ never falls even for pseudo-counts below one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -25,6 +25,7 @@ from unveil.graph.dag import DAG
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.progress import Listener, StopReason, Ticker
+from unveil.records import Record
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
@@ -34,7 +35,7 @@ Vector = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class EMStart:
+class EMStart(Record):
     """The outcome of one start: where EM went from there."""
 
     kind: str
@@ -42,11 +43,11 @@ class EMStart:
     objective: float
     n_iterations: int
     stopped: StopReason
-    network: Network
+    network: Network = field(repr=False)
 
 
 @dataclass(frozen=True)
-class EMResult:
+class EMResult(Record):
     """The best of all starts, and every start's outcome, best first.
 
     `objective` is what EM climbed (nats): the log-likelihood, plus the log prior with a prior;

@@ -27,6 +27,7 @@ from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize, PseudoCount
 from unveil.progress import Listener, Step, StopReason, Ticker
+from unveil.records import Record
 from unveil.score.base import Score
 from unveil.score.bde import BDe
 from unveil.score.bdeu import BDeu
@@ -44,7 +45,7 @@ __all__ = ["StructuralResult", "observed_score", "structural_em"]
 
 
 @dataclass(frozen=True)
-class StructuralResult:
+class StructuralResult(Record):
     """The best network structural EM found, its score on what was observed, and its course.
 
     `score` is Cheeseman-Stutz for Bayesian scores and the penalised likelihood for the others, in

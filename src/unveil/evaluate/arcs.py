@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from unveil.graph.dag import DAG
+from unveil.records import Record
 from unveil.score.families import FamilyScores
 
 __all__ = ["ArcWorth", "arc_worth", "odds_in_words"]
@@ -15,7 +16,7 @@ BAYESIAN = ("bdeu", "bde", "k2", "fnml", "qnml", "mdl", "bic")
 
 
 @dataclass(frozen=True)
-class ArcWorth:
+class ArcWorth(Record):
     """An arc and the score (nats) the graph loses without it; negative if it is better off.
 
     `confidence` is the share of bootstrap samples that join the two, if that was asked for.

@@ -12,13 +12,14 @@ from unveil.errors import DataError
 from unveil.graph.dag import DAG
 from unveil.graph.equivalence import completed_pdag
 from unveil.progress import Listener, Ticker
+from unveil.records import Record
 from unveil.table.core import Table
 
 __all__ = ["ArcConfidence", "bootstrap_arcs", "resampled"]
 
 
 @dataclass(frozen=True)
-class ArcConfidence:
+class ArcConfidence(Record):
     """Shares of resampled tables in whose equivalence class a feature was found.
 
     All have shape (n, n) over `names`: `adjacent[i, j]` for i and j being joined, `directed[i, j]`

@@ -11,12 +11,13 @@ from unveil.errors import ModelError, SizeError
 from unveil.model.marginal import marginal
 from unveil.model.network import Network
 from unveil.model.table_cpd import TableCPD
+from unveil.records import Record
 
 __all__ = ["Divergence", "divergence"]
 
 
 @dataclass(frozen=True)
-class Divergence:
+class Divergence(Record):
     """KL(true || other) in nats; `standard_error` is 0 when it was computed exactly."""
 
     nats: float

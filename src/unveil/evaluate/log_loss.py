@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from unveil.errors import DataError
 from unveil.evaluate.folds import fold_tables, n_cases
+from unveil.records import Record
 from unveil.table.core import Table
 from unveil.table.options import Unknown
 
@@ -26,7 +27,7 @@ class Predictor(Protocol):
 
 
 @dataclass(frozen=True)
-class LogLoss:
+class LogLoss(Record):
     """The mean of -log2 P(row) over rows, with its standard error.
 
     `per_row` has shape (n_rows,); `weights` say how often each row counts. Two are equal when

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.evaluate.joints import Joints, joints_in_model, joints_in_rows
 from unveil.model.network import Network
+from unveil.records import Record
 from unveil.table.core import Table
 from unveil.table.variable import Label, label_text
 
@@ -23,7 +25,7 @@ Matrix = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Trait:
+class Trait(Record):
     """A value that is commoner in a state (`share`) than overall."""
 
     variable: str
@@ -39,11 +41,13 @@ class Trait:
 
 
 @dataclass(frozen=True)
-class StateProfile:
+class StateProfile(Record):
     """One state: how common it is, what sets it apart, and the rows most typical of it.
 
     `typical_rows` is empty if the profile was taken from the model alone.
     """
+
+    told: ClassVar = ("words",)
 
     variable: str
     state: Label

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from unveil.errors import CycleError, ModelError
 from unveil.graph.names import (
@@ -225,6 +226,10 @@ class DAG:
         if not isinstance(other, DAG):
             return NotImplemented
         return set(self._nodes) == set(other._nodes) and set(self._arcs) == set(other._arcs)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Nodes and arcs, ready for JSON."""
+        return {"nodes": list(self._nodes), "arcs": [list(arc) for arc in self._arcs]}
 
     def __hash__(self) -> int:
         return hash((frozenset(self._nodes), frozenset(self._arcs)))

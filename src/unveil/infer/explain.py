@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from unveil.infer.evidence import Findings, Likelihoods, evidence_from
 from unveil.infer.posterior import as_table, joint_posterior, refuse_impossible, tree_of
 from unveil.infer.shared import shared_explanation
 from unveil.model.network import Network
+from unveil.records import Record
 from unveil.table.core import Table
 from unveil.table.variable import Label
 
@@ -20,11 +22,18 @@ __all__ = ["Explanation", "draw_missing", "map_of", "most_probable"]
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Record):
     """Rows with every variable filled in; `log_probability` (nats) is that of each whole row."""
 
-    table: Table
+    told: ClassVar = ("rows",)
+
+    table: Table = field(repr=False)
     log_probability: npt.NDArray[np.float64]
+
+    @property
+    def rows(self) -> list[dict[str, Label | None]]:
+        """All explanations, each a dict from name to state."""
+        return [self.table.row(i) for i in range(self.table.n_rows)]
 
     def row(self, index: int = 0) -> dict[str, Label | None]:
         """One explanation as a dict from name to state."""

@@ -12,13 +12,14 @@ from unveil.errors import DataError
 from unveil.infer.evidence import Findings, table_of_findings
 from unveil.infer.posterior import joint_posterior, log_likelihoods, posterior
 from unveil.model.network import Network
+from unveil.records import Record
 from unveil.table.variable import Label
 
 __all__ = ["Influence", "bayes_factor", "finding_influence", "information_about"]
 
 
 @dataclass(frozen=True)
-class Influence:
+class Influence(Record):
     """How the belief in a target changes when one finding is left out.
 
     `divergence` (bits) is KL(posterior with all findings || posterior without this one).

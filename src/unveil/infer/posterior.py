@@ -21,6 +21,7 @@ from unveil.infer.evidence import (
 from unveil.infer.shared import answer_by_patterns, early_answer, shared_answer
 from unveil.infer.tree import JunctionTree
 from unveil.model.network import Network
+from unveil.records import Record
 from unveil.table.core import Table
 from unveil.table.variable import Label, Variable, label_text
 
@@ -42,7 +43,7 @@ summed over one pattern of gaps after the other, if that is less work."""
 
 
 @dataclass(frozen=True)
-class Posterior:
+class Posterior(Record):
     """P(variable | what was seen) for some variables and every row.
 
     `probabilities[name]` has shape (n_rows, n_states); `log_evidence` is log P(what was seen) per

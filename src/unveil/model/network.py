@@ -245,6 +245,15 @@ class Network:
 
         save(self, path, **options)
 
+    def to_dict(self) -> dict[str, Any]:
+        """What a file in unveil's own format holds (`docs/formats.md`), ready for JSON."""
+        import json
+
+        from unveil.formats import dumps
+
+        fields: dict[str, Any] = json.loads(dumps(self, "json"))
+        return fields
+
     @staticmethod
     def load(path: str | PathLike[str], **options: Any) -> Network:
         """Read a network from a file of any format unveil knows."""

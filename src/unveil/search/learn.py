@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from unveil.errors import DataError, Hint, ModelError
@@ -12,6 +12,7 @@ from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.progress import Listener
+from unveil.records import Record
 from unveil.score.base import Score
 from unveil.score.bdeu import BDeu
 from unveil.score.families import FamilyScores
@@ -30,12 +31,12 @@ __all__ = ["SEARCHES", "Learned", "in_order", "learn"]
 
 
 @dataclass(frozen=True)
-class Learned:
+class Learned(Record):
     """A learned network, how its graph was found, and the scores it was found with."""
 
     network: Network
     search: SearchResult
-    scores: FamilyScores
+    scores: FamilyScores = field(repr=False)
 
     @property
     def dag(self) -> DAG:

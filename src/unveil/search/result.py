@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from unveil.graph.dag import DAG
 from unveil.progress import Step, StopReason
+from unveil.records import Record
 
 __all__ = ["SearchResult"]
 
 
 @dataclass(frozen=True)
-class SearchResult:
+class SearchResult(Record):
     """The best graph a search found; `score` is in nats.
 
     `trace` holds every improvement of the best score, `n_scored` counts the families computed,

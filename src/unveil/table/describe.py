@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from unveil.records import Record
 from unveil.table.core import Column, Table
 from unveil.table.fold import row_groups
 from unveil.table.oddities import column_oddities, table_oddities
@@ -16,7 +18,7 @@ __all__ = ["ColumnDescription", "TableDescription", "describe"]
 
 
 @dataclass(frozen=True)
-class ColumnDescription:
+class ColumnDescription(Record):
     """One column: counts and shares are weighted, `n_missing` counts stored rows."""
 
     name: str
@@ -37,8 +39,10 @@ class ColumnDescription:
 
 
 @dataclass(frozen=True)
-class TableDescription:
+class TableDescription(Record):
     """A whole table: its size, its columns, and sentences about what looks odd."""
+
+    told: ClassVar = ("sentences",)
 
     n_rows: int
     n_columns: int

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import DataError
+from unveil.records import Record
 from unveil.table.core import Column, Table
 from unveil.table.fold import row_groups
 from unveil.table.variable import Label, Variable, label_text
@@ -93,7 +94,7 @@ class GapHint:
 
 
 @dataclass(frozen=True)
-class MissingnessReport:
+class MissingnessReport(Record):
     """How much is missing and where, what goes missing together, and what does not look random.
 
     `p_value`s are as computed; a pair or a hint is listed when it survives the correction for the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from unveil.em.mixture.fit import reached
 from unveil.em.mixture.words import in_classes, mixture_line
@@ -14,6 +14,7 @@ from unveil.evaluate.cross_validation import CrossValidation
 from unveil.evaluate.profiles import StateProfile, state_profiles
 from unveil.model.network import Network
 from unveil.progress import StopReason
+from unveil.records import Record
 
 __all__ = ["CRITERIA", "Criterion", "Mixture", "MixtureResult"]
 
@@ -22,13 +23,15 @@ CRITERIA: tuple[str, ...] = get_args(Criterion)
 
 
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(Record):
     """The best mixture found with one number of classes; classes are ordered by size.
 
     Scores are in nats, higher is better; `held_out` (the log-loss of rows left out, of the folded
     table) is `None` unless asked for. `starts` has every start's outcome, best first; `notes` says
     in words what looks odd.
     """
+
+    told: ClassVar = ("stopped",)
 
     n_classes: int
     network: Network
@@ -65,8 +68,10 @@ class Mixture:
 
 
 @dataclass(frozen=True)
-class MixtureResult:
+class MixtureResult(Record):
     """Mixtures with several numbers of classes, and the one the criterion chose."""
+
+    told: ClassVar = ("profiles", "notes")
 
     mixtures: tuple[Mixture, ...]
     n_classes: int

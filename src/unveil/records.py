@@ -1,0 +1,77 @@
+"""Results as JSON: the twin of every record, for web pages and notebooks.
+
+A result record derives from `Record` and so has `to_dict()`. What a record does not show in its
+`repr` (rows, caches) it does not tell either; `told` names properties to tell beside the fields.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Set
+from enum import Enum
+from pathlib import PurePath
+from typing import Any, ClassVar
+
+import numpy as np
+
+__all__ = ["Record", "as_json"]
+
+
+class Record:
+    """A dataclass that can be told as JSON."""
+
+    told: ClassVar[tuple[str, ...]] = ()
+    """Properties that `to_dict` tells beside the fields."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything the record shows, as dicts, lists, texts and numbers, ready for JSON."""
+        return _fields(self)
+
+
+def as_json(value: Any) -> Any:
+    """The value as dicts, lists, texts, numbers, booleans and `None`.
+
+    Arrays become lists of lists, enumerations their values, paths texts, sets sorted lists, records
+    dicts of what they show, keys texts. JSON knows neither NaN nor infinity: both are `None`.
+
+    >>> as_json({1: np.array([0.5, np.nan]), "at": PurePath("a") / "b"})
+    {'1': [0.5, None], 'at': 'a/b'}
+    """
+    if value is None or (isinstance(value, (str, bool, int)) and not isinstance(value, Enum)):
+        return value
+    for kind, telling in _KINDS:
+        if isinstance(value, kind):
+            return telling(value)
+    if hasattr(value, "to_dict"):
+        return as_json(value.to_dict())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _fields(value)
+    raise TypeError(f"a {type(value).__name__} cannot be told as JSON")
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    shown = [field.name for field in dataclasses.fields(record) if field.repr]
+    return {name: as_json(getattr(record, name)) for name in [*shown, *getattr(record, "told", ())]}
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+_KINDS: tuple[tuple[Any, Any], ...] = (
+    (Enum, lambda value: as_json(value.value)),
+    ((float, np.floating), _number),
+    (np.bool_, bool),
+    (np.integer, int),
+    (np.ndarray, lambda value: as_json(value.tolist())),
+    (PurePath, str),
+    (Mapping, lambda value: {_key(key): as_json(item) for key, item in value.items()}),
+    (Set, lambda value: sorted(as_json(item) for item in value)),
+    ((list, tuple), lambda value: [as_json(item) for item in value]),
+)
+"""How each kind is told; the first that fits counts."""
+
+
+def _key(key: Any) -> str:
+    return str(key.value if isinstance(key, Enum) else key)
