@@ -23,6 +23,7 @@ import numpy.typing as npt
 from unveil.errors import Hint, ModelError, SizeError
 from unveil.graph.triangulation import CliqueTree, clique_tree
 from unveil.kernels.propagate import TreePlan, calibrate, explain
+from unveil.kernels.propagate_logs import calibrate_logs, explain_logs
 from unveil.kernels.slices import agreeing_cells, calibrate_slices, explain_slices
 from unveil.model.network import Network
 from unveil.model.table_cpd import TableCPD
@@ -169,9 +170,20 @@ class JunctionTree:
         """
         n_rows, n_cliques = evidence.n_rows, len(self.cliques.cliques)
         uniform = np.zeros((1, 1)) if generator is None else generator.random((n_rows, n_cliques))
-        out = np.full((len(self.names), n_rows), -1, np.int64)
-        log_z = np.empty(n_rows)
-        top, codes, missing = generator is None, evidence.codes, evidence.missing
+        log_z, out = self._explain(evidence, uniform, generator is None)
+        lost = self._underflowed(evidence, log_z)
+        if lost.size:
+            explain_logs(
+                self._log_plan, evidence.codes, evidence.missing, evidence.soft,
+                evidence.soft_first, lost, uniform, generator is None, log_z, out,
+            )  # fmt: skip
+        return log_z, out
+
+    def _explain(self, evidence: Evidence, uniform: Matrix, top: bool) -> tuple[Matrix, Codes]:
+        """The same, but for rows whose probability is too small for the compiled kernels."""
+        out = np.full((len(self.names), evidence.n_rows), -1, np.int64)
+        log_z = np.empty(evidence.n_rows)
+        codes, missing = evidence.codes, evidence.missing
         few, many, most = self._by_agreement(evidence)
         if few.size:
             explain_slices(self.plan, codes, missing, few, most, uniform, top, log_z, out)
@@ -213,7 +225,31 @@ class JunctionTree:
         if many.size:
             cost = self.n_cells if len(lanes) > 1 else 0
             total += _in_parts(visit_many, many, cost, total.size, n_jobs)
+        lost = self._underflowed(evidence, log_z)
+        if lost.size:
+            calibrate_logs(
+                self._log_plan, codes, missing, evidence.soft, evidence.soft_first, row_weights,
+                lost, log_z, chosen, columns, flat, total,
+            )  # fmt: skip
         return log_z, flat, total
+
+    def _underflowed(self, evidence: Evidence, log_z: Matrix) -> Rows:
+        """Which rows of log-probability -inf are possible after all, only too improbable.
+
+        With ones in place of all numbers above zero, and maxima in place of sums, nothing can
+        underflow: what is zero then is impossible.
+        """
+        lost = np.flatnonzero(log_z == -np.inf)
+        if not lost.size:
+            return lost
+        support = np.where(self._log_plan.potential > -np.inf, 1.0, 0.0)
+        part = Evidence(
+            np.ascontiguousarray(evidence.codes[:, lost]), evidence.missing,
+            np.sign(evidence.soft[:, lost]) if evidence.soft.size else evidence.soft,
+            evidence.soft_first,
+        )  # fmt: skip
+        reached, _ = self._with_potential(support)._explain(part, np.zeros((1, 1)), top=True)
+        return lost[reached > -np.inf]
 
     def cost(self, unseen: Sequence[int]) -> int:
         """What a row costs that lacks these variables, in visits of a cell."""
@@ -245,9 +281,29 @@ class JunctionTree:
         cell_of, entry_of, starts = self._factors
         potential = np.ones(self.n_cells)
         potential[cell_of] = np.multiply.reduceat(tables[entry_of], starts)
+        other = self._with_potential(potential)
+        other.__dict__["_tables"] = tables
+        return other
+
+    def _with_potential(self, potential: Matrix) -> JunctionTree:
         other = copy.copy(self)
         other.__dict__["plan"] = self.plan._replace(potential=potential)
+        other.__dict__.pop("_log_plan", None)
         return other
+
+    @cached_property
+    def _tables(self) -> Matrix:
+        """The tables of all families as one vector."""
+        return np.concatenate([cpd.values.ravel() for cpd in self.network.cpds.values()])  # type: ignore[attr-defined]
+
+    @cached_property
+    def _log_plan(self) -> TreePlan:
+        """The plan with the logs of the potentials: sums of logs, which cannot underflow."""
+        cell_of, entry_of, starts = self._factors
+        logs = np.zeros(self.n_cells)
+        with np.errstate(divide="ignore"):
+            logs[cell_of] = np.add.reduceat(np.log(self._tables)[entry_of], starts)
+        return self.plan._replace(potential=logs)
 
     def expected_vector(
         self, evidence: Evidence, weights: Matrix, size: int

@@ -3,8 +3,14 @@
 Every clique has a table with a row of `lanes` numbers per cell, one lane per row of data, so that
 each step is a vector instruction over the lanes. Messages towards the root are scaled to sum to
 one and their scales kept as logs; products are scaled by their largest entry before the next
-factor comes in. So the probability of evidence may be as small as it likes; only within one clique
-can a state vanish, when it is 1e-300 times less probable than another that is still possible.
+factor comes in. So the probability of evidence may be as small as it likes. What is multiplied
+inside one clique, however, may be too small to tell from zero: then log P(evidence) is given as
+-inf, and `propagate_logs` tells whether the row is impossible. A single state vanishes when it is
+1e-300 times less probable than another that is possible by all that has come in so far.
+
+Letters: C is a clique, P the clique above it, S = C & P their separator (entries s), K the cliques
+below C; psi_C is the potential of C, the product of the tables that live there, with the evidence
+entered; m_C(s) is the message from C to P. `table` holds psi_C, `message` m_C.
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ Array = npt.NDArray[Any]
 TINY, LIFT = 1e-250, 1e250
 """Sums below TINY are multiplied by LIFT before anything is divided by them."""
 LEAST = 1e-300
-"""Nothing is scaled by less: the reciprocal of a smaller number may be infinite."""
+"""Sums below this have lost digits, or all of them; their reciprocal may be infinite."""
 
 
 class TreePlan(NamedTuple):
@@ -155,7 +161,8 @@ def _collect(
 ) -> None:
     """Pass messages to the roots; adds log P(evidence) of every lane to `log_z`.
 
-    With `top`, sums become maxima (for the most probable explanation).
+    -inf stands for evidence that is impossible, or whose probability is too small to tell. With
+    `top`, sums become maxima (for the most probable explanation).
     """
     n = plan.parent.size
     scale = np.empty(len(lanes))
@@ -165,6 +172,7 @@ def _collect(
     for c in range(n - 1, -1, -1):
         first, last = plan.sep_first[c], plan.sep_first[c + 1]
         message[first:last] = 0.0
+        # m_C(s) = sum over C \ S of psi_C(x) prod over K of m_K(x)
         if top:
             for cell in range(plan.first[c], plan.first[c + 1]):
                 entry = first + plan.up[cell]
@@ -185,15 +193,15 @@ def _collect(
                     scale[b] = max(scale[b], message[entry, b])
                 else:
                     scale[b] += message[entry, b]
+        # log P(e) = sum over all cliques of log sum_s m_C(s), m_C being scaled to sum to one
         for b in range(len(lanes)):
-            if scale[b] > 0.0 and p >= 0:
-                scale[b] = max(scale[b], LEAST)
             sums[c, b] = scale[b]
-            if scale[b] > 0.0:
+            if scale[b] >= LEAST:
                 log_z[b] += math.log(scale[b])
-                scale[b] = 1.0 / max(scale[b], LEAST)
+                scale[b] = 1.0 / scale[b]
             else:
                 log_z[b] = -np.inf
+                scale[b] = 0.0
         for entry in range(first, last):
             for b in range(len(lanes)):
                 message[entry, b] *= scale[b]
@@ -217,14 +225,17 @@ def _absorb(
     inverse = np.empty(len(lanes))
     most = np.zeros(len(lanes))
     for b in range(len(lanes)):
-        inverse[b] = 1.0
-        if biggest[p, b] > 0.0:
-            inverse[b] = 1.0 / max(biggest[p, b], LEAST)
-            log_z[b] += math.log(max(biggest[p, b], LEAST))
+        inverse[b] = 0.0
+        if biggest[p, b] >= LEAST:
+            inverse[b] = 1.0 / biggest[p, b]
+            log_z[b] += math.log(biggest[p, b])
+        else:
+            log_z[b] = -np.inf
     first = plan.sep_first[c]
     shift = plan.down_first[c] - plan.first[p]
     for cell in range(plan.first[p], plan.first[p + 1]):
         entry = first + plan.down[shift + cell]
+        # psi_P(x) <- psi_P(x) m_C(s) / (its largest entry so far)
         for b in range(len(lanes)):
             value = table[cell, b] * (message[entry, b] * inverse[b])
             table[cell, b] = value
@@ -253,6 +264,7 @@ def _distribute(
                 for b in range(len(lanes)):
                     message[first, b] += table[cell, b]
         else:
+            # P(s | e) = sum over P \ S of P(x_P | e)
             shift = plan.down_first[c] - plan.first[p]
             for cell in range(plan.first[p], plan.first[p + 1]):
                 entry = first + plan.down[shift + cell]
@@ -261,6 +273,7 @@ def _distribute(
             for entry in range(first, last):
                 for b in range(len(lanes)):
                     message[entry, b] *= sums[c, b]
+        # P(x_C | e) = psi_C(x) prod m_K(x) P(s | e) / m_C(s), where 0 / 0 is 0
         tiny = False
         for entry in range(first, last):
             for b in range(len(lanes)):
@@ -343,6 +356,7 @@ def calibrate(
                 lane_weight[b] = weights[batch[b]] if counts else 0.0
             for cell in range(np.uint64(expected.size)):
                 total = 0.0
+                # E[N(x_C)] = sum over rows r of w_r P(x_C | e_r) (thesis Eq. 2.16)
                 for b in range(width):
                     total += table[cell, b] * lane_weight[b]
                 expected[cell] += total
@@ -360,6 +374,7 @@ def _marginal(
     total: Array,
 ) -> None:
     """Write the marginal of one variable for the rows listed."""
+    # P(v = s | e) = sum over the cells of its home clique with v = s of P(x_C | e)
     k = plan.n_states[v]
     total[:k] = 0.0
     c = plan.home[v]
@@ -386,7 +401,11 @@ def _fill_in(
     top: bool,
     cells: Array,
 ) -> None:
-    """Choose a cell in every clique from the root down: the best one, or one drawn at random."""
+    """Choose a cell in every clique from the root down: the best one, or one drawn at random.
+
+    Given the cell of P, C has max (or probability in proportion to) psi_C(x) prod m_K(x) over the
+    cells x that agree with it.
+    """
     for c in range(plan.parent.size):
         p = plan.parent[c]
         entry = plan.sep_first[c]

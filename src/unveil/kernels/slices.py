@@ -2,7 +2,9 @@
 
 A row that shows most variables agrees with few cells of the tree of cliques: all others have
 probability zero under its evidence. `unveil.kernels.propagate` multiplies and adds these zeros,
-many rows at a time; here they are left out. The results are the same up to rounding.
+many rows at a time; here they are left out. The results are the same up to rounding, and so are the
+letters: m_C(s) is the message from clique C to P, the one above it, over their separator S; K are
+the cliques below C; psi_C(x), the potential of C, is in `value` for the cells x that agree.
 """
 
 from __future__ import annotations
@@ -96,13 +98,17 @@ def _collect(
     plan: TreePlan, cells: Array, cell_first: Array, entries: Array, entry_first: Array,
     value: Array, message: Array, sums: Array, top: bool,
 ) -> float:  # fmt: skip
-    """Pass messages to the roots; log P(evidence), or with `top` of the best explanation."""
+    """Pass messages to the roots; log P(evidence), or with `top` of the best explanation.
+
+    -inf stands for evidence that is impossible, or whose probability is too small to tell.
+    """
     n = plan.parent.size
     biggest = np.ones(n)
     log_z = 0.0
     for c in range(n - 1, -1, -1):
         for e in range(entry_first[c], entry_first[c + 1]):
             message[entries[e]] = 0.0
+        # m_C(s) = sum over C \ S of psi_C(x) prod over K of m_K(x)
         for i in range(cell_first[c], cell_first[c + 1]):
             entry = plan.sep_first[c] + plan.up[cells[i]]
             if top:
@@ -115,22 +121,23 @@ def _collect(
                 scale = max(scale, message[entries[e]])
             else:
                 scale += message[entries[e]]
-        if scale <= 0.0:
+        if scale < LEAST:
             return -np.inf
+        # log P(e) = sum over all cliques of log sum_s m_C(s), m_C being scaled to sum to one
+        log_z += math.log(scale)
         p = plan.parent[c]
         if p < 0:
-            log_z += math.log(scale)
             continue
-        sums[c] = scale = max(scale, LEAST)
-        log_z += math.log(scale)
+        sums[c] = scale
         inverse = 1.0 / scale
         for e in range(entry_first[c], entry_first[c + 1]):
             message[entries[e]] *= inverse
-        inverse = 1.0
-        if biggest[p] > 0.0:
-            inverse = 1.0 / max(biggest[p], LEAST)
-            log_z += math.log(max(biggest[p], LEAST))
+        if biggest[p] < LEAST:
+            return -np.inf
+        inverse = 1.0 / biggest[p]
+        log_z += math.log(biggest[p])
         most = 0.0
+        # psi_P(x) <- psi_P(x) m_C(s) / (its largest entry so far)
         shift = plan.down_first[c] - plan.first[p]
         for i in range(cell_first[p], cell_first[p + 1]):
             entry = plan.sep_first[c] + plan.down[shift + cells[i]]
@@ -157,11 +164,13 @@ def _distribute(
             for i in range(cell_first[c], cell_first[c + 1]):
                 message[root] += value[i]
         else:
+            # P(s | e) = sum over P \ S of P(x_P | e)
             shift = plan.down_first[c] - plan.first[p]
             for i in range(cell_first[p], cell_first[p + 1]):
                 fresh[plan.sep_first[c] + plan.down[shift + cells[i]]] += value[i]
             for e in range(entry_first[c], entry_first[c + 1]):
                 message[entries[e]] *= sums[c]
+        # P(x_C | e) = psi_C(x) prod m_K(x) P(s | e) / m_C(s), where 0 / 0 is 0
         for e in range(entry_first[c], entry_first[c + 1]):
             entry = entries[e]
             old = message[entry]
@@ -226,6 +235,7 @@ def calibrate_slices(
                 s = np.int64(cells[i] - plan.first[c]) // plan.stride[v] % plan.n_states[v]
                 marginals[r, target_first[t] + s] += value[i]
         if expected.size > 0:
+            # E[N(x_C)] = sum over rows r of w_r P(x_C | e_r) (thesis Eq. 2.16)
             for i in range(cell_first[n]):
                 expected[cells[i]] += value[i] * weights[r]
 
@@ -274,7 +284,10 @@ def _choose(
     plan: TreePlan, c: int, chosen: Array, cells: Array, cell_first: Array, value: Array,
     uniform: float, top: bool,
 ) -> int:  # fmt: skip
-    """A cell of clique c that agrees with the one chosen above it: the best, or one drawn."""
+    """A cell of clique c that agrees with the one chosen above it: the best, or one drawn.
+
+    By psi_C(x) prod over K of m_K(x), which `value` holds.
+    """
     p = plan.parent[c]
     entry = np.uint64(0)
     if p >= 0:
