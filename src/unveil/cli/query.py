@@ -54,7 +54,7 @@ def query(
     actions = _pairs(network, do or [])
     acted = network.do(actions) if actions else network
     options: dict[str, Any] = {} if method == "exact" else {"method": method}
-    if seed is not None and method not in ("exact", "loopy"):
+    if seed is not None and method != "exact":
         options["seed"] = seed
     if method == "exact":
         _forecast(acted, [*findings, *(of or acted.names)])

@@ -170,20 +170,9 @@ class JunctionTree:
         """
         n_rows, n_cliques = evidence.n_rows, len(self.cliques.cliques)
         uniform = np.zeros((1, 1)) if generator is None else generator.random((n_rows, n_cliques))
-        log_z, out = self._explain(evidence, uniform, generator is None)
-        lost = self._underflowed(evidence, log_z)
-        if lost.size:
-            explain_logs(
-                self._log_plan, evidence.codes, evidence.missing, evidence.soft,
-                evidence.soft_first, lost, uniform, generator is None, log_z, out,
-            )  # fmt: skip
-        return log_z, out
-
-    def _explain(self, evidence: Evidence, uniform: Matrix, top: bool) -> tuple[Matrix, Codes]:
-        """The same, but for rows whose probability is too small for the compiled kernels."""
-        out = np.full((len(self.names), evidence.n_rows), -1, np.int64)
-        log_z = np.empty(evidence.n_rows)
-        codes, missing = evidence.codes, evidence.missing
+        out = np.full((len(self.names), n_rows), -1, np.int64)
+        log_z = np.empty(n_rows)
+        top, codes, missing = generator is None, evidence.codes, evidence.missing
         few, many, most = self._by_agreement(evidence)
         if few.size:
             explain_slices(self.plan, codes, missing, few, most, uniform, top, log_z, out)
@@ -191,6 +180,12 @@ class JunctionTree:
             explain(
                 self.plan, self._lanes(many.size), codes, missing, evidence.soft,
                 evidence.soft_first, many, *self._cells_by_entry, uniform, top, log_z, out,
+            )  # fmt: skip
+        vanished = np.flatnonzero(np.isnan(log_z))
+        if vanished.size:
+            explain_logs(
+                self._log_plan, codes, missing, evidence.soft, evidence.soft_first, vanished,
+                uniform, top, log_z, out,
             )  # fmt: skip
         return log_z, out
 
@@ -225,31 +220,13 @@ class JunctionTree:
         if many.size:
             cost = self.n_cells if len(lanes) > 1 else 0
             total += _in_parts(visit_many, many, cost, total.size, n_jobs)
-        lost = self._underflowed(evidence, log_z)
-        if lost.size:
+        vanished = np.flatnonzero(np.isnan(log_z))
+        if vanished.size:
             calibrate_logs(
                 self._log_plan, codes, missing, evidence.soft, evidence.soft_first, row_weights,
-                lost, log_z, chosen, columns, flat, total,
+                vanished, log_z, chosen, columns, flat, total,
             )  # fmt: skip
         return log_z, flat, total
-
-    def _underflowed(self, evidence: Evidence, log_z: Matrix) -> Rows:
-        """Which rows of log-probability -inf are possible after all, only too improbable.
-
-        With ones in place of all numbers above zero, and maxima in place of sums, nothing can
-        underflow: what is zero then is impossible.
-        """
-        lost = np.flatnonzero(log_z == -np.inf)
-        if not lost.size:
-            return lost
-        support = np.where(self._log_plan.potential > -np.inf, 1.0, 0.0)
-        part = Evidence(
-            np.ascontiguousarray(evidence.codes[:, lost]), evidence.missing,
-            np.sign(evidence.soft[:, lost]) if evidence.soft.size else evidence.soft,
-            evidence.soft_first,
-        )  # fmt: skip
-        reached, _ = self._with_potential(support)._explain(part, np.zeros((1, 1)), top=True)
-        return lost[reached > -np.inf]
 
     def cost(self, unseen: Sequence[int]) -> int:
         """What a row costs that lacks these variables, in visits of a cell."""
@@ -281,15 +258,20 @@ class JunctionTree:
         cell_of, entry_of, starts = self._factors
         potential = np.ones(self.n_cells)
         potential[cell_of] = np.multiply.reduceat(tables[entry_of], starts)
-        other = self._with_potential(potential)
-        other.__dict__["_tables"] = tables
-        return other
-
-    def _with_potential(self, potential: Matrix) -> JunctionTree:
         other = copy.copy(self)
-        other.__dict__["plan"] = self.plan._replace(potential=potential)
+        other.__dict__["plan"] = self.plan._replace(potential=potential, floor=self._floor(tables))
+        other.__dict__["_tables"] = tables
         other.__dict__.pop("_log_plan", None)
         return other
+
+    def _floor(self, tables: Matrix) -> Matrix:
+        """For each clique, a number that no product of its tables' entries is below, but zero."""
+        sizes = [math.prod(self._n_states[v] for v in family) for family in self._families]
+        starts = np.cumsum([0, *sizes[:-1]])
+        floor = np.ones(len(self.cliques.cliques))
+        positive = np.where(tables > 0, tables, 1.0)
+        np.multiply.at(floor, self._homes, np.minimum.reduceat(positive, starts))
+        return floor
 
     @cached_property
     def _tables(self) -> Matrix:
@@ -398,6 +380,7 @@ class JunctionTree:
             np.array(self._n_states, np.int64),
             *self._listed(separators),
             *self._listed(cliques),
+            self._floor(self._tables),
         )
 
     def _listed(self, scopes: Sequence[Sequence[int]]) -> tuple[Rows, Rows, Rows]:

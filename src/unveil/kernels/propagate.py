@@ -3,10 +3,10 @@
 Every clique has a table with a row of `lanes` numbers per cell, one lane per row of data, so that
 each step is a vector instruction over the lanes. Messages towards the root are scaled to sum to
 one and their scales kept as logs; products are scaled by their largest entry before the next
-factor comes in. So the probability of evidence may be as small as it likes. What is multiplied
-inside one clique, however, may be too small to tell from zero: then log P(evidence) is given as
--inf, and `propagate_logs` tells whether the row is impossible. A single state vanishes when it is
-1e-300 times less probable than another that is possible by all that has come in so far.
+factor comes in. So the probability of evidence may be as small as it likes. A state can still
+vanish that is 1e-300 times less probable than another, and be missed when evidence that comes in
+later speaks against the other. A bound on what vanished is kept. Where it might matter,
+log P(evidence) is NaN, and the row is left to `propagate_logs`.
 
 Letters: C is a clique, P the clique above it, S = C & P their separator (entries s), K the cliques
 below C; psi_C is the potential of C, the product of the tables that live there, with the evidence
@@ -29,13 +29,16 @@ Array = npt.NDArray[Any]
 TINY, LIFT = 1e-250, 1e250
 """Sums below TINY are multiplied by LIFT before anything is divided by them."""
 LEAST = 1e-300
-"""Sums below this have lost digits, or all of them; their reciprocal may be infinite."""
+"""Products below this count as vanished: they have lost digits, or all of them."""
+MOST_LOST = 1e-12
+"""As long as no more than this share of the probability vanished, an answer is as good as exact."""
 
 
 class TreePlan(NamedTuple):
     """A tree of cliques as flat arrays.
 
-    Clique c has cells `first[c]` to `first[c + 1]`, with potentials in `potential`. Its separator
+    Clique c has cells `first[c]` to `first[c + 1]`, with potentials in `potential`, none of them
+    above zero and below `floor[c]` (those that vanished when multiplied included). Its separator
     with its parent `parent[c]` (before c in order; -1 for a root) has entries `sep_first[c]` to
     `sep_first[c + 1]`; `up[cell]` is the entry a cell of c belongs to, and `down[down_first[c] +
     i]` the entry that cell i of the parent belongs to. Variable v enters evidence at clique
@@ -61,15 +64,20 @@ class TreePlan(NamedTuple):
     member_first: Array
     member: Array
     member_stride: Array
+    floor: Array
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _start(plan: TreePlan, lanes: Any, table: Array) -> None:
+def _start(plan: TreePlan, lanes: Any, table: Array, floor: Array, log_z: Array) -> None:
     """Fill the tables with the potentials."""
     for cell in range(np.uint64(plan.potential.size)):
         value = plan.potential[cell]
         for b in range(len(lanes)):
             table[cell, b] = value
+    for c in range(plan.parent.size):
+        for b in range(len(lanes)):
+            floor[c, b] = plan.floor[c]
+    log_z[:] = 0.0
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -83,6 +91,8 @@ def _enter(
     soft: Array,
     soft_first: Array,
     factor: Array,
+    floor: Array,
+    log_z: Array,
 ) -> None:
     """Multiply what each row says about each variable into the variable's home clique.
 
@@ -90,7 +100,7 @@ def _enter(
     its likelihoods are soft[soft_first[v] + s, r].
     """
     for v in range(codes.shape[0]):
-        k = plan.n_states[v]
+        k, c = plan.n_states[v], plan.home[v]
         seen = soft_first[v] >= 0
         for r in rows:
             if codes[v, r] != missing:
@@ -102,13 +112,13 @@ def _enter(
                 factor[s, b] = 1.0
         for b, r in enumerate(rows):
             if soft_first[v] >= 0:
-                for s in range(k):
-                    factor[s, b] = soft[soft_first[v] + s, r]
+                log_z[b] += _likelihoods(
+                    soft, soft_first[v], k, r, factor[:, b], floor[c : c + 1, b]
+                )
             if codes[v, r] != missing:
                 for s in range(k):
                     if s != codes[v, r]:
                         factor[s, b] = 0.0
-        c = plan.home[v]
         step = plan.stride[v]
         cell = plan.first[c]
         while cell < plan.first[c + 1]:
@@ -117,6 +127,21 @@ def _enter(
                     for b in range(len(lanes)):
                         table[cell, b] *= factor[s, b]
                     cell += np.uint64(1)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _likelihoods(soft: Array, first: int, k: int, r: int, factor: Array, floor: Array) -> float:
+    """The log of the largest likelihood of row r; the others are given relative to it."""
+    most = 0.0
+    for s in range(k):
+        most = max(most, soft[first + s, r])
+    least = 1.0
+    for s in range(k):
+        factor[s] = soft[first + s, r] / most if most > 0.0 else 0.0
+        if factor[s] > 0.0:
+            least = min(least, factor[s])
+    floor[0] *= least
+    return math.log(most) if most > 0.0 else 0.0
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -156,19 +181,24 @@ def _collect(
     message: Array,
     biggest: Array,
     sums: Array,
+    floor: Array,
+    gone: Array,
     log_z: Array,
     top: bool,
 ) -> None:
     """Pass messages to the roots; adds log P(evidence) of every lane to `log_z`.
 
-    -inf stands for evidence that is impossible, or whose probability is too small to tell. With
-    `top`, sums become maxima (for the most probable explanation).
+    -inf stands for evidence that is impossible, NaN for evidence that too much may have vanished
+    of. With `top`, sums become maxima (for the most probable explanation). No entry of clique c
+    above zero is below `floor[c]`, and no entry lost more than `gone[c]`, as c is scaled now; once
+    its message is made, the same is true of that.
     """
     n = plan.parent.size
-    scale = np.empty(len(lanes))
+    scale, least = np.empty(len(lanes)), np.empty(len(lanes))
     for c in range(n):
         for b in range(len(lanes)):
             biggest[c, b] = 1.0
+            gone[c, b] = 0.0 if floor[c, b] >= LEAST else LEAST
     for c in range(n - 1, -1, -1):
         first, last = plan.sep_first[c], plan.sep_first[c + 1]
         message[first:last] = 0.0
@@ -184,30 +214,40 @@ def _collect(
                 for b in range(len(lanes)):
                     message[entry, b] += table[cell, b]
         _rule_out(plan, message, codes, missing, rows, c)
-        p = plan.parent[c]
         for b in range(len(lanes)):
             scale[b] = 0.0
+            least[b] = 1.0
         for entry in range(first, last):
             for b in range(len(lanes)):
-                if top:
-                    scale[b] = max(scale[b], message[entry, b])
-                else:
-                    scale[b] += message[entry, b]
+                value = message[entry, b]
+                scale[b] = max(scale[b], value) if top else scale[b] + value
+                least[b] = min(least[b], value if value > 0.0 else 1.0)
         # log P(e) = sum over all cliques of log sum_s m_C(s), m_C being scaled to sum to one
+        share = (plan.first[c + 1] - plan.first[c]) / (last - first)
         for b in range(len(lanes)):
             sums[c, b] = scale[b]
-            if scale[b] >= LEAST:
-                log_z[b] += math.log(scale[b])
-                scale[b] = 1.0 / scale[b]
-            else:
-                log_z[b] = -np.inf
-                scale[b] = 0.0
+            log_z[b] += _log(scale[b], gone[c, b])
+            scale[b] = 1.0 / scale[b] if scale[b] >= LEAST else 1.0
+            floor[c, b] = least[b] * scale[b]
+            gone[c, b] *= share * scale[b]
         for entry in range(first, last):
             for b in range(len(lanes)):
                 message[entry, b] *= scale[b]
-        if p < 0:
+        p = plan.parent[c]
+        if p >= 0:
+            _absorb(plan, lanes, table, message, biggest, floor, gone, log_z, c, p)
             continue
-        _absorb(plan, lanes, table, message, biggest, log_z, c, p)
+        for b in range(len(lanes)):
+            if gone[c, b] > MOST_LOST:
+                log_z[b] = np.nan
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _log(total: float, gone: float) -> float:
+    """The log of what a clique sums to; NaN for a sum from which anything may have vanished."""
+    if total >= LEAST:
+        return math.log(total)
+    return -np.inf if total == 0.0 and gone == 0.0 else np.nan
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -217,6 +257,8 @@ def _absorb(
     table: Array,
     message: Array,
     biggest: Array,
+    floor: Array,
+    gone: Array,
     log_z: Array,
     c: int,
     p: int,
@@ -225,12 +267,14 @@ def _absorb(
     inverse = np.empty(len(lanes))
     most = np.zeros(len(lanes))
     for b in range(len(lanes)):
-        inverse[b] = 0.0
-        if biggest[p, b] >= LEAST:
-            inverse[b] = 1.0 / biggest[p, b]
-            log_z[b] += math.log(biggest[p, b])
-        else:
-            log_z[b] = -np.inf
+        log_z[b] += _log(biggest[p, b], gone[p, b])
+        inverse[b] = 1.0 / biggest[p, b] if biggest[p, b] >= LEAST else 1.0
+        # Both factors are at most one, so what each of them lost is at worst lost once more.
+        gone[p, b] = gone[p, b] * inverse[b] + gone[c, b]
+        floor[p, b] *= inverse[b] * floor[c, b]
+        if floor[p, b] < LEAST:
+            floor[p, b] = LEAST
+            gone[p, b] += LEAST
     first = plan.sep_first[c]
     shift = plan.down_first[c] - plan.first[p]
     for cell in range(plan.first[p], plan.first[p + 1]):
@@ -333,15 +377,19 @@ def calibrate(
     fresh = np.empty((n_entries, width))
     biggest = np.empty((plan.parent.size, width))
     sums = np.empty((plan.parent.size, width))
+    floor = np.empty((plan.parent.size, width))
+    gone = np.empty((plan.parent.size, width))
     factor = np.empty((max(plan.n_states), width))
     logs = np.empty(width)
     lane_weight = np.empty(width)
     for begin in range(0, rows.size, width):
         batch = rows[begin : begin + width]
-        _start(plan, lanes, table)
-        _enter(plan, lanes, table, codes, missing, batch, soft, soft_first, factor)
-        logs[:] = 0.0
-        _collect(plan, lanes, codes, missing, batch, table, message, biggest, sums, logs, False)
+        _start(plan, lanes, table, floor, logs)
+        _enter(plan, lanes, table, codes, missing, batch, soft, soft_first, factor, floor, logs)
+        _collect(
+            plan, lanes, codes, missing, batch, table, message, biggest, sums, floor, gone, logs,
+            False,
+        )  # fmt: skip
         for b, r in enumerate(batch):
             log_z[r] = logs[b]
         if targets.size == 0 and expected.size == 0:
@@ -459,18 +507,22 @@ def explain(
     message = np.empty((plan.sep_first[-1], width))
     biggest = np.empty((plan.parent.size, width))
     sums = np.empty((plan.parent.size, width))
+    floor = np.empty((plan.parent.size, width))
+    gone = np.empty((plan.parent.size, width))
     factor = np.empty((max(plan.n_states), width))
     logs = np.empty(width)
     cells = np.empty(plan.parent.size, np.uint64)
     for begin in range(0, rows.size, width):
         batch = rows[begin : begin + width]
-        _start(plan, lanes, table)
-        _enter(plan, lanes, table, codes, missing, batch, soft, soft_first, factor)
-        logs[:] = 0.0
-        _collect(plan, lanes, codes, missing, batch, table, message, biggest, sums, logs, top)
+        _start(plan, lanes, table, floor, logs)
+        _enter(plan, lanes, table, codes, missing, batch, soft, soft_first, factor, floor, logs)
+        _collect(
+            plan, lanes, codes, missing, batch, table, message, biggest, sums, floor, gone, logs,
+            top,
+        )  # fmt: skip
         for b, r in enumerate(batch):
             log_z[r] = logs[b]
-            if logs[b] == -np.inf:
+            if not logs[b] > -np.inf:
                 continue
             _fill_in(
                 plan, table, b, by_entry, entry_first, uniform[r if not top else 0], top, cells

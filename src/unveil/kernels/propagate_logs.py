@@ -52,7 +52,7 @@ def calibrate_logs(
         marginals[batch[~possible]] = 0.0
         batch, table = batch[possible], table[possible]
         _distribute(plan, table, [m[possible] for m in messages])
-        for v, first in zip(targets, target_first, strict=True):
+        for v, first in zip(targets, target_first, strict=False):
             inside = _cells(plan, plan.home[v])
             logs = _grouped(table[:, inside], _state(plan, v), plan.n_states[v], top=False)
             marginals[batch, first : first + plan.n_states[v]] = np.exp(logs)

@@ -16,7 +16,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from unveil.kernels.propagate import LEAST, LIFT, TINY, TreePlan
+from unveil.kernels.propagate import LEAST, LIFT, MOST_LOST, TINY, TreePlan
 
 __all__ = ["agreeing_cells", "calibrate_slices", "explain_slices"]
 
@@ -100,10 +100,14 @@ def _collect(
 ) -> float:  # fmt: skip
     """Pass messages to the roots; log P(evidence), or with `top` of the best explanation.
 
-    -inf stands for evidence that is impossible, or whose probability is too small to tell.
+    -inf stands for evidence that is impossible, NaN for evidence that too much may have vanished
+    of: `floor` and `gone` are as in `propagate`.
     """
     n = plan.parent.size
-    biggest = np.ones(n)
+    biggest, floor, gone = np.ones(n), plan.floor.copy(), np.zeros(n)
+    for c in range(n):
+        if floor[c] < LEAST:
+            gone[c] = LEAST
     log_z = 0.0
     for c in range(n - 1, -1, -1):
         for e in range(entry_first[c], entry_first[c + 1]):
@@ -115,27 +119,35 @@ def _collect(
                 message[entry] = max(message[entry], value[i])
             else:
                 message[entry] += value[i]
-        scale = 0.0
+        scale, least = 0.0, 1.0
         for e in range(entry_first[c], entry_first[c + 1]):
-            if top:
-                scale = max(scale, message[entries[e]])
-            else:
-                scale += message[entries[e]]
+            m = message[entries[e]]
+            scale = max(scale, m) if top else scale + m
+            if m > 0.0:
+                least = min(least, m)
         if scale < LEAST:
-            return -np.inf
+            return -np.inf if scale == 0.0 and gone[c] == 0.0 else np.nan
         # log P(e) = sum over all cliques of log sum_s m_C(s), m_C being scaled to sum to one
         log_z += math.log(scale)
+        inverse = 1.0 / scale
+        gone[c] *= inverse * (cell_first[c + 1] - cell_first[c])
         p = plan.parent[c]
         if p < 0:
+            if gone[c] > MOST_LOST:
+                return np.nan
             continue
         sums[c] = scale
-        inverse = 1.0 / scale
         for e in range(entry_first[c], entry_first[c + 1]):
             message[entries[e]] *= inverse
         if biggest[p] < LEAST:
-            return -np.inf
-        inverse = 1.0 / biggest[p]
+            return -np.inf if biggest[p] == 0.0 and gone[p] == 0.0 else np.nan
         log_z += math.log(biggest[p])
+        floor[p] *= least * inverse / biggest[p]
+        inverse = 1.0 / biggest[p]
+        gone[p] = gone[p] * inverse + gone[c]
+        if floor[p] < LEAST:
+            floor[p] = LEAST
+            gone[p] += LEAST
         most = 0.0
         # psi_P(x) <- psi_P(x) m_C(s) / (its largest entry so far)
         shift = plan.down_first[c] - plan.first[p]
@@ -222,7 +234,7 @@ def calibrate_slices(
         )
         if targets.size == 0 and expected.size == 0:
             continue
-        if log_z[r] == -np.inf:
+        if not log_z[r] > -np.inf:
             marginals[r] = 0.0
             continue
         _distribute(plan, cells, cell_first, entries, entry_first, value, message, sums, fresh)
@@ -268,7 +280,7 @@ def explain_slices(
         log_z[r] = _collect(
             plan, cells, cell_first, entries, entry_first, value, message, sums, top
         )
-        if log_z[r] == -np.inf:
+        if not log_z[r] > -np.inf:
             continue
         for c in range(n):
             chosen[c] = _choose(

@@ -9,13 +9,11 @@ from unveil.infer.approximate import METHODS
 from unveil.infer.posterior import log_likelihoods
 
 SAMPLERS = ["gibbs", "weighting"]
-RANDOM = ["mean_field", *SAMPLERS]
 
 
 def ask(method, network, table, targets=None, likelihoods=None, **settings):
     """The answer about all variables unless told otherwise, with few samples and a fixed seed."""
-    if method in RANDOM:
-        settings = {"seed": 5} | settings
+    settings = {"seed": 5} | settings
     if method in SAMPLERS:
         settings = {"n_samples": 4000} | settings
     return METHODS[method](network, table, targets or network.names, likelihoods or {}, **settings)

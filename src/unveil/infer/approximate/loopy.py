@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from unveil.errors import ModelError
-from unveil.infer.approximate.question import Question, check_setting, named_rows
+from unveil.infer.approximate.question import Question, Seed, check_setting, named_rows
 from unveil.infer.evidence import Likelihoods
 from unveil.infer.posterior import Posterior
 from unveil.kernels.loopy import propagate_loopy
@@ -26,6 +26,7 @@ def loopy(
     damping: float = 0.0,
     max_iterations: int = 200,
     tolerance: float = 1e-8,
+    seed: Seed = None,
     n_jobs: int | None = None,
 ) -> Posterior:
     """Posteriors by loopy belief propagation, and the Bethe estimate of log P(evidence).
@@ -34,7 +35,8 @@ def loopy(
     1988; Kschischang, Frey and Loeliger 2001). On a polytree, that is exact; with cycles it is
     usually close and overconfident at worst, and the Bethe estimate is no bound. Rows that do not
     settle are named in a warning; `damping` mixes each message with the one before, which often
-    helps then. The first method to try when exact inference does not fit.
+    helps then. The first method to try when exact inference does not fit. Nothing is drawn, so
+    `seed`, which the other methods take, changes nothing.
 
     >>> from unveil import datasets
     >>> from unveil.infer.evidence import table_of_findings
