@@ -21,9 +21,16 @@ from unveil.em.expectation import Expectation
 from unveil.em.flat import FlatTables
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
+from unveil.score.incomplete import ExpectedFamilies, ExpectedFamily
 from unveil.table.core import Table
 
-__all__ = ["HiddenScores", "cheeseman_stutz", "effective_dimension", "hidden_scores"]
+__all__ = [
+    "HiddenScores",
+    "cheeseman_stutz",
+    "effective_dimension",
+    "expected_families",
+    "hidden_scores",
+]
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,22 @@ def hidden_scores(
         cheeseman_stutz=complete - at_tables + expected.log_likelihood,
         n_parameters=d,
     )
+
+
+def expected_families(network: Network, table: Table) -> ExpectedFamilies:
+    """What a score needs to judge a network on incomplete rows."""
+    flat = FlatTables(network)
+    expected = Expectation(flat, table)(flat.pack(network))
+    families = [
+        ExpectedFamily(cpd.variable, cpd.parents, counts, at)
+        for cpd, counts, at in zip(
+            network.cpds.values(),
+            flat.split(expected.counts),
+            flat.split(flat.pack(network)),
+            strict=True,
+        )
+    ]
+    return ExpectedFamilies(expected.log_likelihood, families)
 
 
 def cheeseman_stutz(network: Network, table: Table, prior: DirichletPrior | None = None) -> float:

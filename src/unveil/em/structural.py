@@ -18,21 +18,19 @@ from unveil.em.expectation import Expectation
 from unveil.em.flat import FlatTables
 from unveil.em.loop import run_em
 from unveil.em.parametric import em_step, variables_of
-from unveil.em.scores import hidden_scores
+from unveil.em.scores import expected_families
 from unveil.em.starts import network_to_start
-from unveil.errors import DataError, ModelError
+from unveil.errors import DataError
 from unveil.graph.dag import DAG
 from unveil.infer.explain import most_probable
 from unveil.model.fit import fit
 from unveil.model.network import Network
-from unveil.model.prior import DirichletPrior, EquivalentSampleSize, PseudoCount
+from unveil.model.prior import DirichletPrior
 from unveil.progress import Listener, Step, StopReason, Ticker
 from unveil.records import Record
-from unveil.score.base import Score
-from unveil.score.bde import BDe
+from unveil.score.base import Sample, Score
 from unveil.score.bdeu import BDeu
 from unveil.score.families import FamilyScores
-from unveil.score.k2 import K2
 from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
 from unveil.search.graph_state import GraphState
@@ -48,8 +46,8 @@ __all__ = ["StructuralResult", "observed_score", "structural_em"]
 class StructuralResult(Record):
     """The best network structural EM found, its score on what was observed, and its course.
 
-    `score` is Cheeseman-Stutz for Bayesian scores and the penalised likelihood for the others, in
-    nats; `trace` holds one step per round.
+    `score` is as `Score.judge` says: Cheeseman-Stutz for Bayesian scores, the penalised likelihood
+    for the others, in nats; `trace` holds one step per round.
     """
 
     network: Network
@@ -102,7 +100,7 @@ def structural_em(
     'converged'
     """
     chosen: Score = score or BDeu(1.0)
-    prior = prior or _prior_of(chosen)
+    prior = prior or chosen.prior
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
     generator = np.random.default_rng(seed)
@@ -121,7 +119,7 @@ def structural_em(
         local: float | None = None
         for round_ in range(1, max_rounds + 1):
             network = _parameters(network, table, prior, em_iterations, tolerance, ticker)
-            value, likelihood = observed_score(network, table, chosen, prior)
+            value, likelihood = observed_score(network, table, chosen)
             change = value - local if local is not None else float("inf")
             local = value if local is None else max(local, value)
             detail = f"{network.dag.n_arcs} arcs"
@@ -154,29 +152,11 @@ def structural_em(
     return StructuralResult(network, value, likelihood, tuple(trace), stopped, seed)
 
 
-def observed_score(
-    network: Network, table: Table, score: Score, prior: DirichletPrior
-) -> tuple[float, float]:
+def observed_score(network: Network, table: Table, score: Score) -> tuple[float, float]:
     """The score of a network on what the rows show, and its log-likelihood there."""
-    found = hidden_scores(network, table, prior)
-    if score.name in ("bdeu", "bde", "k2"):
-        return found.cheeseman_stutz, found.log_likelihood
-    penalised = {"bic": found.bic, "aic": found.aic, "likelihood": found.log_likelihood}
-    if score.name == "mdl":
-        length = network.dag.n_arcs * np.log(len(network.names))
-        return found.bic - float(length), found.log_likelihood
-    if score.name not in penalised:
-        raise ModelError(f"structural EM needs bdeu, bde, k2, bic, mdl or aic, not {score.name}")
-    return penalised[score.name], found.log_likelihood
-
-
-def _prior_of(score: Score) -> DirichletPrior:
-    """The prior that a Bayesian score has by itself; BDeu with one imagined case for the others."""
-    if isinstance(score, BDe):
-        return score.prior
-    if isinstance(score, K2):
-        return PseudoCount(1.0)
-    return EquivalentSampleSize(getattr(score, "equivalent_sample_size", 1.0))
+    expected = expected_families(network, table)
+    value = score.judge(expected, Sample(table.total_weight, len(network.names)))
+    return value, expected.log_likelihood
 
 
 def _first(

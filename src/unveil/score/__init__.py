@@ -4,6 +4,7 @@
 - `likelihood.py`, `bic.py`, `mdl.py`, `aic.py`: likelihood less a penalty
 - `k2.py`, `bdeu.py`, `bde.py`: Bayesian Dirichlet scores
 - `nml.py`: prior-free scores by normalised maximum likelihood
+- `incomplete.py`: how scores judge incomplete data, from expected counts
 - `structure.py`: prior probabilities of structures
 - `families.py`: `FamilyScores`, scores of families and whole graphs, cached and compiled
 - `gradient.py`: how a score changes with the weight of a row
@@ -16,6 +17,7 @@ from unveil.score.bdeu import BDeu
 from unveil.score.bic import BIC
 from unveil.score.families import FamilyScores
 from unveil.score.gradient import weight_gradient
+from unveil.score.incomplete import ExpectedFamilies, ExpectedFamily
 from unveil.score.k2 import K2
 from unveil.score.likelihood import LogLikelihood
 from unveil.score.mdl import MDL
@@ -31,6 +33,8 @@ __all__ = [
     "ArcPenalty",
     "BDe",
     "BDeu",
+    "ExpectedFamilies",
+    "ExpectedFamily",
     "FactorisedNML",
     "FamilyPrior",
     "FamilyScores",

@@ -2,7 +2,8 @@
 
 A score of a graph is the sum over its families (Eq. 2.14), in nats. Most scores are a data term
 that a compiled kernel computes (`unveil.kernels.scoring`) less a penalty that depends only on the
-shape of the family: they fill in `term` and `penalty` of `CountScore` and are done.
+shape of the family: they fill in `term` and `penalty` of `CountScore` and are done. A score also
+says which prior it implies for parameters, and how it judges incomplete data.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from typing import ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from unveil.kernels.scoring import DataTerm, data_term_plain
+from unveil.kernels.scoring import DIRICHLET, LIKELIHOOD, DataTerm, data_term_plain
+from unveil.model.prior import DirichletPrior, EquivalentSampleSize, PseudoCount
+from unveil.score.incomplete import ExpectedFamilies, cheeseman_stutz, penalised_likelihood
 from unveil.table.variable import Variable
 
 __all__ = ["CountScore", "Number", "Sample", "Score"]
@@ -34,8 +37,10 @@ class Score(Protocol):
     """The score of a family given its counts."""
 
     name: ClassVar[str]
-    equivalent: ClassVar[bool]
-    """Whether equivalent graphs are promised equal scores."""
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether equivalent graphs are promised equal scores."""
 
     @property
     def term(self) -> DataTerm | None:
@@ -54,6 +59,13 @@ class Score(Protocol):
         sample: Sample,
     ) -> float:
         """The score of a family from its counts, parents first, child last."""
+
+    @property
+    def prior(self) -> DirichletPrior:
+        """The prior that parameters have under this score."""
+
+    def judge(self, expected: ExpectedFamilies, sample: Sample) -> float:
+        """The score of a network on incomplete rows, given its expected counts."""
 
 
 class CountScore:
@@ -85,3 +97,16 @@ class CountScore:
         q = counts.size // r
         data = data_term_plain(counts.reshape(-1), q, r, 1, float(counts.size), self.term)
         return data - float(self.penalty(float(q), float(r), float(len(parents)), sample))
+
+    @property
+    def prior(self) -> DirichletPrior:
+        """The pseudo-counts of the data term; one imagined case for scores without any."""
+        term = self.term
+        if term.mode == DIRICHLET:
+            return EquivalentSampleSize(term.alpha) if term.spread else PseudoCount(term.alpha)
+        return EquivalentSampleSize(1.0)
+
+    def judge(self, expected: ExpectedFamilies, sample: Sample) -> float:
+        """Less its penalties for a likelihood; Cheeseman and Stutz for all other data terms."""
+        likelihood = self.term.mode == LIKELIHOOD
+        return (penalised_likelihood if likelihood else cheeseman_stutz)(self, expected, sample)

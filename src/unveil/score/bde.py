@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.kernels.scoring import DataTerm
-from unveil.model.prior import DirichletPrior
+from unveil.model.prior import DirichletPrior, EquivalentSampleSize, PriorNetwork
 from unveil.score.base import Number, Sample
+from unveil.score.incomplete import ExpectedFamilies, cheeseman_stutz
 from unveil.table.variable import Variable
 
 __all__ = ["BDe"]
@@ -26,7 +27,11 @@ class BDe:
 
     prior: DirichletPrior
     name: ClassVar[str] = "bde"
-    equivalent: ClassVar[bool] = True
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether the prior treats equivalent graphs alike, as imagined rows do (Theorem 2.3.5)."""
+        return isinstance(self.prior, PriorNetwork | EquivalentSampleSize)
 
     @property
     def term(self) -> DataTerm | None:
@@ -57,3 +62,7 @@ class BDe:
         seen = alpha_rows > 0
         outer = gammaln(alpha_rows[seen] + rows[seen]) - gammaln(alpha_rows[seen])
         return float(inner.sum() - outer.sum())
+
+    def judge(self, expected: ExpectedFamilies, sample: Sample) -> float:
+        """By Cheeseman and Stutz."""
+        return cheeseman_stutz(self, expected, sample)

@@ -10,7 +10,7 @@ from unveil.errors import DataError, Hint, ModelError
 from unveil.graph.dag import DAG
 from unveil.model.fit import fit
 from unveil.model.network import Network
-from unveil.model.prior import DirichletPrior, EquivalentSampleSize
+from unveil.model.prior import DirichletPrior
 from unveil.progress import Listener
 from unveil.records import Record
 from unveil.score.base import Score
@@ -70,9 +70,9 @@ def learn(
     """The network learned from a complete discrete table: structure first, then parameters.
 
     `score` is BDeu with equivalent sample size 1 unless given; `search` is one of `SEARCHES`, and
-    `options` go to it. Parameters are posterior means under `prior` (by default the BDeu prior
-    with the score's equivalent sample size). The order of the columns does not matter: variables
-    are searched in the order of their names.
+    `options` go to it. Parameters are posterior means under `prior` (by default the one the score
+    implies). The order of the columns does not matter: variables are searched in the order of
+    their names.
 
     >>> from unveil import datasets
     >>> learned = learn(datasets.network("asia").sample(5000, seed=1))
@@ -92,9 +92,7 @@ def learn(
         scores, **{k: v for k, v in given.items() if v is not None}, **options
     )
     dag = in_order(result.dag, table.names)
-    if prior is None:
-        prior = EquivalentSampleSize(getattr(chosen, "equivalent_sample_size", 1.0))
-    return Learned(fit(dag, table, prior), replace(result, dag=dag), scores)
+    return Learned(fit(dag, table, prior or chosen.prior), replace(result, dag=dag), scores)
 
 
 def in_order(dag: DAG, names: Sequence[str]) -> DAG:
