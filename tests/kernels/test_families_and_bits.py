@@ -104,7 +104,14 @@ def test_data_term(seed, n_u, n_states, n_added, term, fractional):
     size = n_u * n_states * n_added
     counts = random.poisson(1.0, size) * (random.random(size) if fractional else 1.0)
     padded = np.concatenate([counts, [99.0, 99.0]])
-    fast = scoring.data_term(padded, n_u, n_states, n_added, 3.0 * size, term)
+    shape = n_u, n_states, n_added, 3.0 * size, term
+    fast = scoring.data_term(padded, *shape, scoring.NO_MEMO)
+    if not fractional:
+        memo = np.zeros((200, 2, 3))
+        for _ in range(2):
+            assert scoring.data_term(padded, *shape, memo) == fast
+            assert not memo[np.arange(200) != 3 * size].any()
+        assert term.mode == DIRICHLET or not memo.any()
     plain = scoring.data_term_plain(padded, n_u, n_states, n_added, 3.0 * size, term)
     assert fast == pytest.approx(plain, rel=1e-10, abs=1e-10)
 
@@ -196,9 +203,9 @@ def test_scores_of_toggles_from_counts_by_hand(cards, dtype, n_rows, weighted):
         by_maps = -1 if weighted else scoring.family_bitmaps(rows, members, maps, index, sizes)
         cells = int(np.prod(rows.cards[members]))
         for term, n_maps, largest in product(TERMS, {-1, by_maps}, (10**6, 3 * cells)):
-            out = np.zeros(n)
+            out, memo = np.zeros(n), np.zeros((0 if weighted else 50, 2, 50))
             scoring.score_toggles(
-                rows, members, largest, base, n_maps, maps, index, sizes, term, 0, n, out
+                rows, members, largest, base, n_maps, maps, index, sizes, term, memo, 0, n, out
             )
             for v, value in enumerate(out):
                 toggled = sorted({*parents} ^ ({v} - {0}))

@@ -28,6 +28,7 @@ __all__ = [
     "DIRICHLET",
     "FACTORISED_NML",
     "LIKELIHOOD",
+    "NO_MEMO",
     "DataTerm",
     "Rows",
     "base_positions",
@@ -84,16 +85,26 @@ def log_complexity(n: float, k: float) -> float:
     return n * inner - 0.5 * math.log(c + 2.0 / a)
 
 
+NO_MEMO = np.zeros((0, 2, 0))
+
+
 @numba.njit(cache=True, nogil=True)
 def data_term(
-    counts: Array, n_u: int, n_states: int, n_added: int, cells: float, term: DataTerm
+    counts: Array, n_u: int, n_states: int, n_added: int, cells: float, term: DataTerm, memo: Array
 ) -> float:
-    """The data term of one family from its flat counts; `cells` is the size of its full table."""
+    """The data term of one family from its flat counts; `cells` is the size of its full table.
+
+    Log-gammas dominate where rows are few, and the same whole counts come again and again:
+    `memo[cells, 0, count]` holds what was computed for a cell and `memo[cells, 1, count]` for a
+    row, zeros where nothing was. A memo serves one term and one number of states; counts that are
+    not whole need `NO_MEMO`.
+    """
     alpha = term.alpha / cells if term.spread else term.alpha
     row_alpha = alpha * n_states
     bayes = term.mode == DIRICHLET
-    log_gamma_alpha = math.lgamma(alpha) if bayes else 0.0
-    log_gamma_row = math.lgamma(row_alpha) if bayes else 0.0
+    slot = int(cells) if cells < memo.shape[0] else -1
+    log_gamma_alpha = _log_gamma(0.0, alpha, memo, slot, 0) if bayes else 0.0
+    log_gamma_row = _log_gamma(0.0, row_alpha, memo, slot, 1) if bayes else 0.0
     total = 0.0
     for u in range(n_u):
         for y in range(n_added):
@@ -103,17 +114,28 @@ def data_term(
                 if count > 0.0:
                     row += count
                     if bayes:
-                        total += math.lgamma(alpha + count) - log_gamma_alpha
+                        total += _log_gamma(count, alpha, memo, slot, 0) - log_gamma_alpha
                     else:
                         total += count * math.log(count)
             if row > 0.0:
                 if bayes:
-                    total += log_gamma_row - math.lgamma(row_alpha + row)
+                    total += log_gamma_row - _log_gamma(row, row_alpha, memo, slot, 1)
                 else:
                     total -= row * math.log(row)
                     if term.mode == FACTORISED_NML:
                         total -= log_complexity(row, float(n_states))
     return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _log_gamma(count: float, alpha: float, memo: Array, slot: int, kind: int) -> float:
+    """The log of Gamma(alpha + count), looked up if it was computed before."""
+    k = int(count)
+    if slot < 0 or k >= memo.shape[2]:
+        return math.lgamma(alpha + count)
+    if memo[slot, kind, k] == 0.0:
+        memo[slot, kind, k] = math.lgamma(alpha + count)
+    return float(memo[slot, kind, k])
 
 
 def data_term_plain(
@@ -265,6 +287,7 @@ def score_toggles(
     index: Array,
     sizes: Array,
     term: DataTerm,
+    memo: Array,
     start: int,
     stop: int,
     out: Array,
@@ -273,7 +296,7 @@ def score_toggles(
 
     `members` are the parents, then the child, whose own entry is the family as it is. Families
     with more than `largest` cells get minus infinity. Positions over the members are given as
-    bitmaps if `n_maps` >= 0, else as `base`, one per row.
+    bitmaps if `n_maps` >= 0, else as `base`, one per row; `memo` is that of `data_term`.
     """
     cards = rows.cards
     states = cards[members[-1]]
@@ -301,7 +324,7 @@ def score_toggles(
             _tally_bitmaps(rows, n_maps, maps, index, sizes, v, counts)
         else:
             _tally(rows.codes, rows.weights, base, v, added, counts[: 4 * cells])
-        out[v] = data_term(counts, n_u // dropped, states, added, float(cells), term)
+        out[v] = data_term(counts, n_u // dropped, states, added, float(cells), term, memo)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -320,6 +343,7 @@ def score_families(
     index = np.empty(max_maps, np.int64)
     sizes = np.empty(max_maps, np.int64)
     counts = np.zeros(4096, np.float64)
+    no_memo = np.zeros((0, 2, 0))
     for f in range(start, stop):
         size = 0
         while size < families.shape[1] and families[f, size] >= 0:
@@ -341,4 +365,4 @@ def score_families(
         else:
             base_positions(rows.codes, cards, members, base)
             _tally(rows.codes, rows.weights, base, child, states, counts[: 4 * cells])
-        out[f] = data_term(counts, n_u, states, 1, float(cells), term)
+        out[f] = data_term(counts, n_u, states, 1, float(cells), term, no_memo)

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.kernels.scoring import (
+    DIRICHLET,
+    NO_MEMO,
     DataTerm,
     Rows,
     base_positions,
@@ -38,6 +40,8 @@ some number anyhow and so many per row. Of larger ones only what occurs is visit
 BITMAP_BYTES = 1 << 21
 MOST_BITMAPS = 320
 """Counting by bitmaps pays while they stay in the cache and there are at most so many."""
+MEMO_CELLS, MEMO_COUNTS, MEMO_STATES = 129, 2048, 8
+"""Log-gammas are remembered for tables of fewer cells, smaller counts, children of fewer states."""
 THREAD_WORK = 4_000_000
 """Below this many row visits, handing work to threads costs more than it saves."""
 
@@ -55,6 +59,7 @@ class RowTerms:
         words = rows.bits.shape[1]
         self._room = min(MOST_BITMAPS, BITMAP_BYTES // (8 * words)) if words else 0
         self._threads = Threads(n_jobs)
+        self._memos: dict[tuple[DataTerm, int], Numbers] = {}
 
     def families(self, families: Sequence[Family], term: DataTerm) -> Numbers:
         """The data terms of many families."""
@@ -104,11 +109,13 @@ class RowTerms:
         base = np.empty(0 if n_maps >= 0 else self.n_rows, np.int64)
         if n_maps < 0:
             base_positions(rows.codes, rows.cards, members, base)
+        memo = self._memo(term, self._sizes[child])
 
         def work(start: int, stop: int) -> None:
             score_toggles(
-                rows, members, largest, base, n_maps, maps, index, sizes, term, start, stop, out
-            )
+                rows, members, largest, base, n_maps, maps, index, sizes, term, memo,
+                start, stop, out,
+            )  # fmt: skip
 
         self._spread(work, out.size)
         return out
@@ -134,6 +141,15 @@ class RowTerms:
         fewer = [(child, tuple(p for p in parents if p != q)) for q in parents]
         out[[child, *parents]] = self.families([(child, tuple(parents)), *fewer], term)
         return out
+
+    def _memo(self, term: DataTerm, n_states: int) -> Numbers:
+        """What `data_term` remembers from call to call; rows with weights have no whole counts."""
+        if self.rows.weights.size or n_states > MEMO_STATES or term.mode != DIRICHLET:
+            return NO_MEMO
+        if (term, n_states) not in self._memos:
+            shape = MEMO_CELLS, 2, min(self.n_rows + 1, MEMO_COUNTS)
+            self._memos[term, n_states] = np.zeros(shape)
+        return self._memos[term, n_states]
 
     def _grouped(self, parents: Sequence[int]) -> tuple[Indices, Indices]:
         """The rows sorted by the parents' configuration, and where each that occurs begins."""
