@@ -61,6 +61,14 @@ def test_public_names_come_once():
     assert len(set(unveil.__all__)) == len(unveil.__all__)
 
 
+def test_only_our_names_are_shown():
+    asked = "import unveil.cli.app, unveil.kernels, unveil; print(*dir(unveil))"
+    done = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split() == sorted(["__version__", *unveil.__all__])
+
+
 def test_other_names_are_not():
     with pytest.raises(AttributeError, match="module 'unveil' has no attribute 'nothing'"):
         unveil.nothing  # noqa: B018
