@@ -8,7 +8,8 @@
 - `conform.py`: the same rows by the states of a model or another table
 - `fold.py`, `sampling.py`: rows merged, split, hidden, knocked out
 - `discretize.py`, `cuts.py`: numbers into states; `prepare.py`: a table made ready to learn from
-- `describe.py`, `oddities.py`, `missingness.py`: what is there, what looks odd, what is missing
+- `describe.py`, `oddities.py`: what is there, what looks odd
+- `missingness.py`, `gaps.py`: what is missing, and whether it looks random; the records of it
 - `places.py`: words for where something happened
 """
 
@@ -16,8 +17,9 @@ from unveil.table.core import Column, Table, code_dtype, missing_code
 from unveil.table.describe import ColumnDescription, TableDescription, describe
 from unveil.table.discretize import Discretizer
 from unveil.table.frames import from_frame
+from unveil.table.gaps import MissingnessReport
 from unveil.table.io import read_table, write_table
-from unveil.table.missingness import MissingnessReport, missing_as_state, missingness
+from unveil.table.missingness import missing_as_state, missingness
 from unveil.table.prepare import Prepared, prepare
 from unveil.table.text import DEFAULT_MISSING, MAX_INTEGER_STATES
 from unveil.table.variable import Label, Variable, label_finder, label_key, label_text

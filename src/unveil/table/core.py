@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import DataError
+from unveil.table.places import count, listing
 from unveil.table.variable import Label, Variable
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ class Table:
     def position(self, name: str) -> int:
         """The position of a column; an error that lists the names when there is none."""
         if name not in self._position:
-            raise DataError(f"the table has no column {name!r}; it has {_some(self.names)}")
+            raise DataError(f"the table has no column {name!r}; it has {listing(self.names)}")
         return self._position[name]
 
     def variable(self, name: str) -> Variable:
@@ -374,9 +375,9 @@ class Table:
         words = [f"{v.name!r} ({_kind(v)})" for v in self.variables[:8]]
         if self.n_columns > 8:
             words.append("...")
-        missing = f"; {_count(self.n_missing, 'missing cell')}" if self.n_missing else ""
+        missing = f"; {count(self.n_missing, 'missing cell')}" if self.n_missing else ""
         weight = f"; total weight {self.total_weight:,.6g}" if self.weights is not None else ""
-        rows, columns = _count(self.n_rows, "row"), _count(self.n_columns, "column")
+        rows, columns = count(self.n_rows, "row"), count(self.n_columns, "column")
         return f"Table({rows}, {columns}: {', '.join(words)}{missing}{weight})"
 
 
@@ -446,13 +447,4 @@ def _read_only(array: Column) -> Column:
 
 
 def _kind(variable: Variable) -> str:
-    return _count(variable.n_states, "state") if variable.is_discrete else "continuous"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def _some(names: Sequence[str], most: int = 12) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"
+    return count(variable.n_states, "state") if variable.is_discrete else "continuous"

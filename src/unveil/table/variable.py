@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from unveil.errors import DataError, Hint
+from unveil.table.places import listing
 
 __all__ = ["Label", "Variable", "label_finder", "label_key", "label_text"]
 
@@ -114,9 +115,9 @@ class Variable:
         code = label_finder(self)(label)
         if code is not None:
             return code
-        known = ", ".join(repr(s) for s in self.labels[:12])
-        more = f", ... ({self.n_states} in all)" if self.n_states > 12 else ""
-        raise DataError(f"variable {self.name!r} has no state {label!r}; it has {known}{more}")
+        raise DataError(
+            f"variable {self.name!r} has no state {label!r}; it has {listing(self.labels)}"
+        )
 
     def renamed(self, name: str) -> Variable:
         """The same variable under another name."""
