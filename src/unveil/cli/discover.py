@@ -61,7 +61,8 @@ def discover(
     from unveil.report import write_discovery
 
     settings = Settings(
-        ess=ess, adapt=adapt, max_hidden=max_hidden, n_states=hidden_states,  # type: ignore[arg-type]
+        equivalent_sample_size=ess, adapt=adapt, max_hidden=max_hidden,  # type: ignore[arg-type]
+        n_states=hidden_states,
         max_parents=max_parents, soft=soft,
     )  # fmt: skip
     table = prepared(data, reading, drop, discretize, bins)

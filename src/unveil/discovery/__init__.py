@@ -1,18 +1,28 @@
 """The main job: which variables are missing, where, with how many states, and what they mean.
 
-- `call.py`: `discover`, everything in one call
-- `procedure.py`: the rounds of looking and keeping; `settings.py`: what can be set
-- `looking.py`: one round, from places to the best candidate; `workers.py`: side by side
-- `starting.py`: where candidates begin; `adapting.py`: the network around one
-- `polishing.py`: larger changes to the best; `observed.py`: the network they have to beat
-- `evaluation.py`: what one candidate is worth
-- `evidence.py`: whether it is warranted
-- `meaning.py`: what its states mean
+- `call.py`: `discover`, everything in one call; `settings.py`: what can be set
+- `procedure.py`: the state of a discovery and its step, one round
+- `phases.py`: one round, from places to checked candidates; `workers.py`: side by side
+
+What a round hands on, in this order:
+
+- `bench.py`: what candidates are tried against; `baseline.py`: the best network without one
+- `candidates.py`: places, candidates, refusals and their verdicts
+- `places.py`: where to look; `starts.py`: first networks there, by `states.py`
+- `adaptation.py`: the network around a candidate; `polish.py`: larger changes to the best
+- `check.py`: gaps, and rows left out by `predictions.py`; `redundancy.py`: what is superfluous
+- `choice.py`: who goes on, and who is kept
+
+And then:
+
+- `evidence.py`: whether it is warranted; `meaning.py`: what its states mean
 - `memory.py`: rounds as JSON, to go on after an interruption; `folder.py`: `RunFolder`, where they
   are kept
+- `patience.py`: limits that bind inside of all this
 """
 
 from unveil.discovery.call import DiscoveryReport, discover
+from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
 from unveil.discovery.evidence import Evidence, StrawMan
 from unveil.discovery.folder import RunFolder
 from unveil.discovery.meaning import Meaning, StateProfile, Trait, meaning_of
@@ -21,16 +31,20 @@ from unveil.discovery.procedure import Discovery, Round, discover_networks
 from unveil.discovery.settings import Settings
 
 __all__ = [
+    "Candidate",
     "Discovery",
     "DiscoveryReport",
     "Evidence",
     "Meaning",
+    "Place",
+    "Refused",
     "Round",
     "RunFolder",
     "Settings",
     "StateProfile",
     "StrawMan",
     "Trait",
+    "Verdict",
     "discover",
     "discover_networks",
     "meaning_of",

@@ -6,21 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unveil.discovery.evidence import (
-    Evidence,
-    StrawMan,
-    cross_validated,
-    evidence_for,
-    naive_straw_man,
-)
+from unveil.discovery.evidence import Evidence, StrawMan, evidence_for, naive_straw_man
 from unveil.discovery.meaning import Meaning, meaning_of
+from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round, discover_networks
 from unveil.discovery.settings import Settings
 from unveil.errors import DataError
 from unveil.evaluate.log_loss import LogLoss, n_cases
 from unveil.model.network import Network
-from unveil.model.prior import EquivalentSampleSize
-from unveil.progress import Listener, StopReason, Ticker
+from unveil.progress import Progress, StopReason, Ticker
 from unveil.table.core import Table
 
 __all__ = ["DiscoveryReport", "discover"]
@@ -117,7 +111,7 @@ def discover(
     folds: int = 5,
     earlier: Sequence[Round] = (),
     seed: int | None = None,
-    progress: Listener | None = None,
+    progress: Progress | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
     on_round: Callable[[Sequence[Round]], None] | None = None,
@@ -131,7 +125,7 @@ def discover(
     `discover_networks`.
 
     >>> from unveil import datasets
-    >>> settings = Settings(ess=5.0, max_hidden=1)
+    >>> settings = Settings(equivalent_sample_size=5.0, max_hidden=1)
     >>> report = discover(datasets.table("college_plans"), settings=settings, seed=1,
     ...                   straw_men=False)
     >>> report.hidden
@@ -142,15 +136,12 @@ def discover(
             f"resamples must not be negative and folds at least 2, got {resamples} and {folds}"
         )
     table = data if isinstance(data, Table) else Table.from_frame(data)
-    ticker = Ticker(progress, time_limit)
-    searching = time_limit
-    if time_limit is not None and (evidence or straw_men):
-        searching = (1.0 - FOR_EVIDENCE) * time_limit
+    ticker = Ticker.of(progress, time_limit)
+    searching = ticker.part(share=1.0 - FOR_EVIDENCE if evidence or straw_men else 1.0)
     found = discover_networks(
-        table, settings, earlier, None, seed, progress, searching, n_jobs, on_round
+        table, settings, earlier, None, seed, searching, None, n_jobs, on_round
     )
-    ess = found.settings.ess
-    prior = EquivalentSampleSize(ess)
+    prior = found.settings.prior
     proofs = {}
     folds = min(folds, n_cases(table))
     if folds < 2:
@@ -161,7 +152,7 @@ def discover(
         for r in found.rounds:
             if r.kept is not None:
                 proofs[r.kept.name] = evidence_for(
-                    r, table, ess, found.seed, folds, resamples, ticker
+                    r, table, prior, found.seed, folds, resamples, ticker
                 )
     meanings = {name: meaning_of(found.network, table, name) for name in found.hidden}
     compared: list[StrawMan] = []
@@ -173,7 +164,7 @@ def discover(
         compared.append(
             StrawMan("no hidden variable", found.baseline, found.baseline_score, held_out)
         )
-        compared.append(naive_straw_man(found, table, folds, ticker.time_left()))
+        compared.append(naive_straw_man(found, table, folds, ticker.part("straw men")))
     stopped = found.stopped if found.stopped != "converged" else ticker.reason or "converged"
     return DiscoveryReport(found, proofs, meanings, tuple(compared), table, own, stopped)
 

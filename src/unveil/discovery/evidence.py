@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unveil.discovery.evaluation import FORGETTING
+from unveil.discovery.patience import inside
+from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round
 from unveil.em.scores import hidden_scores
 from unveil.em.short import short_em
 from unveil.em.structural import structural_em
 from unveil.evaluate.arcs import odds_in_words
 from unveil.evaluate.bootstrap import resampled
-from unveil.evaluate.log_loss import LogLoss, fold_tables, log_loss, paired_gain
+from unveil.evaluate.log_loss import LogLoss, paired_gain
 from unveil.hidden.candidate import fresh_name, naive_graph
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
@@ -22,7 +23,7 @@ from unveil.score.bdeu import BDeu
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["Evidence", "StrawMan", "cross_validated", "evidence_for", "naive_straw_man"]
+__all__ = ["Evidence", "StrawMan", "evidence_for", "naive_straw_man"]
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class StrawMan:
 def evidence_for(
     round_: Round,
     table: Table,
-    ess: float,
+    prior: EquivalentSampleSize,
     seed: int,
     folds: int = 5,
     n_resamples: int = 10,
@@ -78,9 +79,7 @@ def evidence_for(
 ) -> Evidence:
     """The evidence for the hidden variable that a round kept."""
     assert round_.kept is not None
-    assert round_.kept.network is not None
     before, after, name = round_.before, round_.kept.network, round_.kept.name
-    prior = EquivalentSampleSize(ess)
     ticker = ticker or Ticker()
     ticker.offer(f"evidence for {name}", 0, float("nan"), detail="cross-validation")
     saved = paired_gain(
@@ -100,29 +99,16 @@ def evidence_for(
     return Evidence(name, gain, sentence, saved, wins / done if done else float("nan"), done)
 
 
-def cross_validated(
-    network: Network, table: Table, prior: EquivalentSampleSize, folds: int, seed: int
-) -> LogLoss:
-    """The log-loss of a graph: each fold's rows predicted by tables fitted to the other folds."""
-    observed = table.select([n for n in network.names if n in table])
-    bits, weights = [], []
-    for training, held_out in fold_tables(observed, folds, seed):
-        fitted = short_em(network, training, prior, *FORGETTING)
-        bits.append(log_loss(fitted, held_out).per_row)
-        weights.append(held_out.row_weights)
-    return LogLoss.of(np.concatenate(bits), np.concatenate(weights))
-
-
 def naive_straw_man(
-    discovery: Discovery, table: Table, folds: int = 5, time_limit: float | None = None
+    discovery: Discovery, table: Table, folds: int = 5, ticker: Ticker | None = None
 ) -> StrawMan:
     """One hidden parent of everything with two states, adapted by structural EM (4.2, Naive)."""
-    prior = EquivalentSampleSize(discovery.settings.ess)
+    prior = discovery.settings.prior
     name = fresh_name(table.names, "naive")
     hidden = {name: Variable(name, [0, 1], hidden=True)}
     found = structural_em(
         table, naive_graph(table.names, name), BDeu(prior.size), hidden=hidden, prior=prior,
-        max_rounds=10, em_iterations=30, seed=discovery.seed, time_limit=time_limit,
+        max_rounds=10, em_iterations=30, seed=discovery.seed, **inside(ticker or Ticker()),
     )  # fmt: skip
     held_out = cross_validated(found.network, table, prior, folds, discovery.seed)
     return StrawMan("one hidden parent of everything", found.network, found.score, held_out)

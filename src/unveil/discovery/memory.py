@@ -1,17 +1,18 @@
 """Rounds of a discovery as JSON and back, so that an interrupted one can go on.
 
-Of every candidate the words and numbers are kept, of the one that won also its network (as a text,
-in unveil's own format). The tree of merges is made again when it is read back: it follows from the
-rows.
+Of everything tried the words and numbers are kept, of the candidate that won also its network (as a
+text, in unveil's own format). The tree of merges is made again when it is read back: it follows
+from the rows. The others come back without a network, as `Refused`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from unveil.discovery.evaluation import Candidate, complete_hidden
+from unveil.discovery.bench import complete_hidden
+from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
 from unveil.discovery.procedure import Round
 from unveil.errors import FormatError
 from unveil.formats import dumps, loads
@@ -27,9 +28,9 @@ def rounds_as_json(rounds: Sequence[Round]) -> list[dict[str, Any]]:
         {
             "before": dumps(r.before, "json"),
             "score_before": r.score_before,
-            "candidates": [_candidate_as_json(c) for c in r.candidates],
+            "candidates": [_as_json(c) for c in r.candidates],
             "kept": next((i for i, c in enumerate(r.candidates) if c is r.kept), None),
-            "network": _written(r.kept),
+            "network": None if r.kept is None else dumps(r.kept.network, "json"),
         }
         for r in rounds
     ]
@@ -45,41 +46,49 @@ def rounds_from_json(records: Any, table: Table, seed: int) -> tuple[Round, ...]
 
 def _round(record: dict[str, Any], table: Table, seed: int) -> Round:
     before = loads(record["before"], "json")
-    candidates = [_candidate(c) for c in record["candidates"]]
+    tried: list[Candidate | Refused] = [_refused(c) for c in record["candidates"]]
     kept = None
     if record["kept"] is not None:
-        network = loads(record["network"], "json")
-        kept = candidates[record["kept"]]
         rows = complete_hidden(before, table, seed)
-        tree = agglomerate_states(rows, network.dag, kept.name)
-        kept = candidates[record["kept"]] = replace(kept, network=network, agglomeration=tree)
-    return Round(before, float(record["score_before"]), tuple(candidates), kept)
+        kept = _candidate(record["candidates"][record["kept"]], str(record["network"]), rows)
+        tried[record["kept"]] = kept
+    return Round(before, float(record["score_before"]), tuple(tried), kept)
 
 
-def _written(kept: Candidate | None) -> str | None:
-    return None if kept is None or kept.network is None else dumps(kept.network, "json")
-
-
-def _candidate_as_json(candidate: Candidate) -> dict[str, Any]:
-    kept = vars(candidate) | {
-        "place": sorted(candidate.place),
-        "refined": {str(k): score for k, score in candidate.refined.items()},
-        "predicted": None if candidate.predicted != candidate.predicted else candidate.predicted,
+def _as_json(tried: Candidate | Refused) -> dict[str, Any]:
+    return {
+        "name": tried.name,
+        "place": list(tried.place.nodes),
+        "children": list(tried.children),
+        "n_states": tried.n_states,
+        "gain": tried.gain,
+        "predicted": None if math.isnan(tried.predicted) else tried.predicted,
+        "refined": {str(k): score for k, score in tried.refined.items()},
+        "verdict": str(tried.verdict),
+        "detail": tried.detail,
+        "filled_in": tried.filled_in,
     }
-    return {k: v for k, v in kept.items() if k not in ("network", "agglomeration")}
 
 
-def _candidate(record: dict[str, Any]) -> Candidate:
-    return Candidate(
-        name=str(record["name"]),
-        children=tuple(record["children"]),
-        n_states=int(record["n_states"]),
-        gain=float(record["gain"]),
-        network=None,
-        agglomeration=None,
-        refined={int(k): float(score) for k, score in record["refined"].items()},
-        verdict=str(record["verdict"]),
-        place=frozenset(record["place"]),
-        anew=bool(record["anew"]),
-        predicted=float("nan") if record["predicted"] is None else float(record["predicted"]),
-    )
+def _told(record: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a record that candidates and refusals have both."""
+    return {
+        "place": Place(str(record["name"]), tuple(record["place"])),
+        "verdict": Verdict(record["verdict"]),
+        "detail": str(record["detail"]),
+        "gain": float(record["gain"]),
+        "predicted": math.nan if record["predicted"] is None else float(record["predicted"]),
+        "filled_in": bool(record["filled_in"]),
+        "refined": {int(k): float(score) for k, score in record["refined"].items()},
+    }
+
+
+def _refused(record: dict[str, Any]) -> Refused:
+    children, n_states = tuple(record["children"]), int(record["n_states"])
+    return Refused(**_told(record), children=children, n_states=n_states)
+
+
+def _candidate(record: dict[str, Any], written: str, rows: Table) -> Candidate:
+    network = loads(written, "json")
+    tree = agglomerate_states(rows, network.dag, str(record["name"]))
+    return Candidate(**_told(record), network=network, agglomeration=tree)

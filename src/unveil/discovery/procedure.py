@@ -1,8 +1,10 @@
-"""`discover`: find hidden variables one by one, keeping each only if it earns its keep.
+"""Hidden variables one by one, each kept only if it earns its keep.
 
 Learn a network over what was observed; find semi-cliques; put a hidden variable in the place of
 each; decide how many states it has; adapt the structure around it; keep the best if it pays; look
 again (thesis Ch. 4 and 5, and 8.2 on combining them).
+
+`State` is where a discovery stands, `step` is one round of it; `discover_networks` drives them.
 """
 
 from __future__ import annotations
@@ -13,33 +15,32 @@ from itertools import takewhile
 
 import numpy as np
 
-from unveil.discovery.evaluation import PAYS, Bench, Candidate, complete_hidden
-from unveil.discovery.looking import choose_best, look_for_hidden
-from unveil.discovery.observed import learn_complete, learn_without, n_restarts
+from unveil.discovery.baseline import learn_observed, learn_without
+from unveil.discovery.bench import Bench
+from unveil.discovery.candidates import Candidate, Refused, Verdict
+from unveil.discovery.choice import choose_best, judged
+from unveil.discovery.phases import look_for_hidden
 from unveil.discovery.settings import Settings
 from unveil.discovery.workers import Workers
 from unveil.em.scores import hidden_scores
-from unveil.em.structural import structural_em
 from unveil.errors import DataError
 from unveil.model.network import Network
-from unveil.model.prior import EquivalentSampleSize
-from unveil.progress import Listener, StopReason, Ticker
-from unveil.score.bdeu import BDeu
-from unveil.search.constraints import Constraints
+from unveil.progress import Progress, Step, StopReason, Ticker, run
 from unveil.table.core import Table
 
-__all__ = ["Discovery", "Round", "discover_networks", "learn_observed"]
+__all__ = ["Discovery", "Round", "State", "Task", "discover_networks", "first_state", "step"]
 
-KEPT = "kept"
+SECOND_CHANCES = 2
+"""So often a round is repeated because a better network without hidden variables turned up."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """One round of looking: the network before, every candidate tried, and the one kept."""
+    """One round of looking: the network before, everything tried, and the candidate kept."""
 
     before: Network
     score_before: float
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Candidate | Refused, ...]
     kept: Candidate | None
 
 
@@ -77,7 +78,7 @@ def discover_networks(
     earlier: Sequence[Round] = (),
     baseline: Network | None = None,
     seed: int | None = None,
-    progress: Listener | None = None,
+    progress: Progress | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
     on_round: Callable[[Sequence[Round]], None] | None = None,
@@ -94,103 +95,146 @@ def discover_networks(
     if seed < 0:
         raise DataError(f"a seed is zero or more, got {seed}")
     _check(table)
-    ticker = Ticker(progress, time_limit)
-    prior = EquivalentSampleSize(settings.ess)
-    rounds = list(takewhile(lambda r: r.kept is not None, earlier))
-    if rounds:
-        baseline = rounds[0].before
-    if baseline is None:
-        ticker.offer("learning a network of what was observed", 0, float("nan"))
-        baseline = learn_observed(table, settings, seed, ticker.time_left())
-    baseline_score = hidden_scores(baseline, table, prior).cheeseman_stutz
-    network, score = baseline, baseline_score
-    if rounds:
-        assert rounds[-1].kept is not None
-        network = rounds[-1].kept.network or baseline
-        score = hidden_scores(network, table, prior).cheeseman_stutz
+    ticker = Ticker.of(progress, time_limit)
+    task = Task(table, settings, seed, Workers(n_jobs), ticker)
+    state = first_state(task, earlier, baseline)
+
+    def one_round(state: State) -> tuple[State, Step]:
+        after, info = step(task, state)
+        if on_round is not None and len(after.rounds) > len(state.rounds):
+            on_round(after.rounds)
+        return after, info
+
     stopped: StopReason = "converged"
-    second_chances = 2
-    workers = Workers(n_jobs)
-    while len(network.hidden) < settings.max_hidden:
-        number = len(rounds) + 1
-        if not ticker.offer(f"round {number}", 0, score, detail="looking for semi-cliques"):
-            break
-        begun = ticker.elapsed
-        bench = Bench(
-            network, score, table, complete_hidden(network, table, seed), prior,
-            settings.max_parents, settings.n_states, seed, ticker,
-        )  # fmt: skip
-        found = look_for_hidden(bench, settings, workers, number)
-        kept = choose_best(found, settings)
-        if kept is not None and second_chances:
-            rival = _rival(kept, table, settings, seed, ticker)
-            rival_score = hidden_scores(rival, table, prior).cheeseman_stutz
-            if rival_score > score + 0.1:
-                # The gain was in part the search's: look again, against the better network.
-                second_chances -= 1
-                found = [replace(c, gain=c.gain + score - rival_score) for c in found]
-                if not network.hidden:
-                    baseline, baseline_score = rival, rival_score
-                network, score = rival, rival_score
-                left = ticker.time_left()
-                if ticker.keep_going() and (left is None or left > ticker.elapsed - begun):
-                    continue
-                kept = choose_best(found, settings)
-        found = [_judged(c, kept) for c in found]
-        kept = next((c for c in found if c.verdict == KEPT), None)
-        rounds.append(Round(network, score, tuple(found), kept))
-        if on_round is not None:
-            on_round(rounds)
-        if kept is None or kept.network is None:
-            break
-        network, score = kept.network, score + kept.gain
-    if workers.cut_short:
+    if not state.finished and ticker.keep_going():
+        course = run(one_round, state, lambda s, _: "converged" if s.finished else None, ticker)
+        state, stopped = course.state, course.stopped
+    if state.cut_short:
         stopped = "time limit"
-    if ticker.reason is not None:
-        stopped = ticker.reason
     return Discovery(
-        network, score, baseline, baseline_score, tuple(rounds), stopped, seed, settings,
-        ticker.elapsed,
+        state.network, state.score, state.baseline, state.baseline_score, state.rounds,
+        ticker.reason or stopped, seed, settings, ticker.elapsed,
     )  # fmt: skip
 
 
-def learn_observed(
-    table: Table, settings: Settings, seed: int, time_limit: float | None = None
-) -> Network:
-    """The network over the table's own columns, by search or (with gaps) by structural EM."""
-    if table.is_complete:
-        restarts = n_restarts(table, settings.restarts)
-        prior = EquivalentSampleSize(settings.ess)
-        return learn_complete(
-            table, prior, settings.max_parents, restarts, seed, time_limit=time_limit
-        )
-    limits = Constraints(max_parents=settings.max_parents)
-    return structural_em(
-        table, score=BDeu(settings.ess), constraints=limits, seed=seed, time_limit=time_limit
-    ).network
+@dataclass(frozen=True)
+class Task:
+    """What stays the same from round to round: rows, settings, seed, and who works how long."""
+
+    table: Table
+    settings: Settings
+    seed: int
+    workers: Workers
+    ticker: Ticker
+
+    def score(self, network: Network) -> float:
+        """The Cheeseman-Stutz score of a network (nats)."""
+        return hidden_scores(network, self.table, self.settings.prior).cheeseman_stutz
 
 
-def _rival(kept: Candidate, table: Table, settings: Settings, seed: int, ticker: Ticker) -> Network:
-    assert kept.network is not None
-    prior = EquivalentSampleSize(settings.ess)
-    return learn_without(
-        kept.network, kept.name, table, prior, settings.max_parents, seed, ticker.time_left()
+@dataclass(frozen=True)
+class State:
+    """Where a discovery stands: all that the next round needs.
+
+    `network` is the best so far, with what it scores; `baseline` the one without hidden variables.
+    `finished` says that there is nothing more to look for, `cut_short` that time was too short for
+    all of some phase.
+    """
+
+    network: Network
+    score: float
+    baseline: Network
+    baseline_score: float
+    rounds: tuple[Round, ...] = ()
+    second_chances: int = SECOND_CHANCES
+    finished: bool = False
+    cut_short: bool = False
+
+
+def first_state(
+    task: Task, earlier: Sequence[Round] = (), baseline: Network | None = None
+) -> State:
+    """The state before the first round, or after the rounds of an earlier run that kept something.
+
+    The network without hidden variables is learned if it is not given.
+    """
+    rounds = tuple(takewhile(lambda r: r.kept is not None, earlier))
+    if rounds:
+        baseline = rounds[0].before
+    if baseline is None:
+        title = "learning a network of what was observed"
+        task.ticker.offer(title, 0, float("nan"))
+        baseline = learn_observed(task.table, task.settings, task.seed, task.ticker.part(title))
+    score = task.score(baseline)
+    state = State(baseline, score, baseline, score, rounds)
+    if rounds and rounds[-1].kept is not None:
+        network = rounds[-1].kept.network
+        state = replace(state, network=network, score=task.score(network))
+    return replace(state, finished=_enough(task, state.network))
+
+
+def step(task: Task, state: State) -> tuple[State, Step]:
+    """The state after one more round, and what there is to see of it.
+
+    A round that shows a better network without a further hidden variable adds none: its gains were
+    in part the search's. If there is time, the next round looks again, against that network.
+    """
+    number = len(state.rounds) + 1
+    ticker = task.ticker.part(f"round {number}")
+    ticker.offer("", 0, state.score, detail="looking for semi-cliques")
+    bench = Bench.of(state.network, state.score, task.table, task.settings, task.seed)
+    looked = look_for_hidden(bench, task.workers, ticker)
+    state = replace(state, cut_short=state.cut_short or looked.cut_short)
+    tried = looked.tried
+    kept = choose_best(tried, task.settings.min_gain)
+    if kept is not None and state.second_chances:
+        better = _with_better_rival(task, state, kept, ticker)
+        if better is not state:
+            left = ticker.time_left()
+            if ticker.keep_going() and (left is None or left > ticker.elapsed):
+                return better, _info(state, better, number, "a better network without; once more")
+            tried = tuple(replace(c, gain=c.gain + state.score - better.score) for c in tried)
+            state, kept = better, choose_best(tried, task.settings.min_gain)
+    after = _with_round(task, state, judged(tried, kept))
+    return after, _info(
+        state, after, number, "nothing kept" if kept is None else f"kept {kept.name}"
     )
 
 
-def _judged(candidate: Candidate, kept: Candidate | None) -> Candidate:
-    """The candidate with the last word on it."""
-    if candidate is kept:
-        return replace(candidate, verdict=KEPT)
-    if candidate.verdict != PAYS:
-        return candidate
-    if np.isnan(candidate.predicted):
-        words = "others promised more"
-    elif kept is not None:
-        words = "another gains more or predicts better"
-    else:
-        words = "gains or predicts too little for so many tries"
-    return replace(candidate, verdict=f"{PAYS}, but {words}")
+def _with_better_rival(task: Task, state: State, kept: Candidate, ticker: Ticker) -> State:
+    """The state with the best network near the candidate's that lacks it, if that is better."""
+    rival = learn_without(
+        kept.network, kept.name, task.table, task.settings, task.seed, ticker.part("without it")
+    )
+    score = task.score(rival)
+    if score <= state.score + 0.1:
+        return state
+    better = replace(state, network=rival, score=score, second_chances=state.second_chances - 1)
+    if state.network.hidden:
+        return better
+    return replace(better, baseline=rival, baseline_score=score)
+
+
+def _with_round(task: Task, state: State, tried: tuple[Candidate | Refused, ...]) -> State:
+    """The state after a round that is over: with the candidate it kept, or finished."""
+    kept = next((c for c in tried if c.verdict is Verdict.KEPT), None)
+    assert not isinstance(kept, Refused)
+    rounds = (*state.rounds, Round(state.network, state.score, tried, kept))
+    if kept is None:
+        return replace(state, rounds=rounds, finished=True)
+    return replace(
+        state, rounds=rounds, network=kept.network, score=state.score + kept.gain,
+        finished=_enough(task, kept.network),
+    )  # fmt: skip
+
+
+def _enough(task: Task, network: Network) -> bool:
+    return len(network.hidden) >= task.settings.max_hidden
+
+
+def _info(before: State, after: State, number: int, detail: str) -> Step:
+    change = after.score - before.score
+    return Step(f"round {number}", number, after.score, change, detail=detail)
 
 
 def _check(table: Table) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
-from unveil.discovery.adapting import Adapt
 from unveil.errors import DataError
 from unveil.model.prior import EquivalentSampleSize
 
-__all__ = ["Settings"]
+__all__ = ["Adapt", "Settings"]
+
+Adapt = Literal["em", "blanket", "full"]
 
 LEAST = {
     "max_hidden": 1, "n_states": 2, "max_candidates": 1, "max_adapted": 1, "max_polished": 1,
@@ -22,7 +23,7 @@ LEAST = {
 class Settings:
     """How to discover.
 
-    - `ess`: equivalent sample size of the BDeu and Cheeseman-Stutz scores
+    - `equivalent_sample_size`: that of the BDeu and Cheeseman-Stutz scores
     - `adapt`: let the graph be as constructed (`em`), change what is around the variable
       (`blanket`), or learn all arcs anew and polish the best few (`full`)
     - `max_hidden`: at most so many hidden variables
@@ -37,7 +38,7 @@ class Settings:
       table that is small
     """
 
-    ess: float = 1.0
+    equivalent_sample_size: float = 1.0
     adapt: Adapt = "full"
     max_hidden: int = 3
     n_states: int | None = None
@@ -52,8 +53,13 @@ class Settings:
     def __post_init__(self) -> None:
         if self.adapt not in get_args(Adapt):
             raise DataError(f"adapt is one of {', '.join(get_args(Adapt))}, not {self.adapt!r}")
-        EquivalentSampleSize(self.ess)  # refuses what is no size
+        EquivalentSampleSize(self.equivalent_sample_size)  # refuses what is no size
         for name, least in LEAST.items():
             value = getattr(self, name)
             if value is not None and value < least:
                 raise DataError(f"{name} must be at least {least}, got {value}")
+
+    @property
+    def prior(self) -> EquivalentSampleSize:
+        """The prior that the scores imply."""
+        return EquivalentSampleSize(self.equivalent_sample_size)

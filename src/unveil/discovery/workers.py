@@ -12,17 +12,18 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from os import cpu_count, getpid
 from typing import Any
 
-from unveil.discovery.evaluation import Bench, Candidate
+from unveil.discovery.bench import Bench
+from unveil.discovery.candidates import Candidate, Refused
 from unveil.progress import Ticker
 
 __all__ = ["Work", "Workers"]
 
-Work = Callable[[Bench, Any], list[Candidate]]
+Found = list[Candidate | Refused]
+Work = Callable[[Bench, Any, Ticker], Found]
 """What is done with one item; a function of a module, so that other processes know it."""
 
 WORTH_STARTING = 5.0
@@ -37,54 +38,47 @@ class Workers:
     def __init__(self, n_jobs: int | None = None, worth_starting: float = WORTH_STARTING) -> None:
         self.n_jobs = n_jobs or cpu_count() or 1
         self._worthwhile = worth_starting
-        self.cut_short = False
-        """Whether some work had used up its share of the time before all of it was done."""
 
     def in_turn(
-        self, work: Work, bench: Bench, items: Sequence[Any], phase: str, share: float = 1.0
-    ) -> list[list[Candidate]]:
-        """What the work gives for every item, in their order, told as steps of `phase`.
+        self, work: Work, bench: Bench, items: Sequence[Any], ticker: Ticker
+    ) -> list[Found]:
+        """What the work gives for every item, in their order, told as steps of the ticker.
 
-        When the listener asks to stop or the work has taken its share of the time that was left,
-        the items not yet done are left out; all of them, if that was before it began.
+        When that stops, the items not yet done are left out; all of them, if it had stopped before
+        the work began.
         """
-        if not bench.ticker.keep_going():
+        if not ticker.keep_going():
             return []
-        left = bench.ticker.time_left()
-        until = float("inf") if left is None else bench.ticker.elapsed + share * left
-        done: list[list[Candidate]] = []
+        done: list[Found] = []
         best = 0.0
-        with closing(self._results(work, bench, items)) as results:
+        with closing(self._results(work, bench, items, ticker)) as results:
             for found in results:
                 done.append(found)
-                best = max([best, *(c.gain for c in found if c.network is not None)])
+                best = max([best, *(c.gain for c in found if isinstance(c, Candidate))])
                 words = f"{len(done)} of {len(items)} candidates, best gain {best:+.1f}"
-                if not bench.ticker.offer(phase, len(done), bench.score + best, detail=words):
-                    break
-                if bench.ticker.elapsed >= until and len(done) < len(items):
-                    self.cut_short = True
+                if not ticker.offer("", len(done), bench.score + best, detail=words):
                     break
         return done
 
     def _results(
-        self, work: Work, bench: Bench, items: Sequence[Any]
-    ) -> Generator[list[Candidate], None, None]:
+        self, work: Work, bench: Bench, items: Sequence[Any], ticker: Ticker
+    ) -> Generator[Found, None, None]:
         if not items:
             return
         started = time.monotonic()
-        yield work(bench, items[0])
+        yield work(bench, items[0], ticker)
         rest = items[1:]
         ahead = (time.monotonic() - started) * len(rest)
         if self.n_jobs == 1 or len(rest) < 2 or ahead < self._worthwhile:
             for item in rest:
-                yield work(bench, item)
+                yield work(bench, item, ticker)
             return
         from joblib import Parallel, delayed
 
         self._worthwhile = min(self._worthwhile, WORTH_SENDING)
         # A listener cannot go along; the time limit can.
-        alone = replace(bench, ticker=Ticker(None, bench.ticker.time_left()))
-        task = delayed(partial(_deaf_to_interrupts, work, alone, getpid()))
+        alone = Ticker(None, ticker.time_left())
+        task = delayed(partial(_deaf_to_interrupts, work, bench, alone, getpid()))
         results = Parallel(n_jobs=self.n_jobs, return_as="generator")(task(item) for item in rest)
         try:
             # `yield from` would close them too early, outside of the filter below.
@@ -97,11 +91,13 @@ class Workers:
                 results.close()
 
 
-def _deaf_to_interrupts(work: Work, bench: Bench, asked_by: int, item: Any) -> list[Candidate]:
+def _deaf_to_interrupts(
+    work: Work, bench: Bench, ticker: Ticker, asked_by: int, item: Any
+) -> Found:
     """The work in another process: whoever asked for it decides what Ctrl-C means.
 
     Inside of someone else's parallel work there may be no other process.
     """
     if getpid() != asked_by:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return work(bench, item)
+    return work(bench, item, ticker)

@@ -89,7 +89,7 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         """Look for hidden variables; `y` is ignored."""
         table = self._fit_table(X, sample_weight)
         settings = Settings(
-            ess=self.ess,
+            equivalent_sample_size=self.ess,
             adapt=self.adapt,  # type: ignore[arg-type]
             max_hidden=self.max_hidden,
             n_states=self.n_hidden_states,

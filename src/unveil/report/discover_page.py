@@ -50,7 +50,7 @@ def discover_page(report: DiscoveryReport, table_name: str) -> Page:
         "around it was adapted by structural EM. Scores are BDeu for the observed network and the "
         "Cheeseman-Stutz approximation with hidden variables, in nats.",
         f"Search ended: {found.stopped}. Seed {found.seed}; equivalent sample size "
-        f"{found.settings.ess:g}.",
+        f"{found.settings.equivalent_sample_size:g}.",
     )
     return page
 
@@ -190,7 +190,7 @@ def _candidates(page: Page, report: DiscoveryReport) -> None:
         page.table(
             ["children", "states", "gain (nats)", "verdict"],
             [
-                [", ".join(c.children), float(c.n_states), f"{c.gain:+,.1f}", c.verdict]
+                [", ".join(c.children), float(c.n_states), f"{c.gain:+,.1f}", c.words]
                 for c in round_.candidates
             ],
             sortable=True,

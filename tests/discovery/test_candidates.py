@@ -7,11 +7,14 @@ import pytest
 
 from unveil import DAG, EquivalentSampleSize, Table, Variable, fit
 from unveil.discovery import Settings, discover_networks
-from unveil.discovery.adapting import adapt_candidate, as_parent
-from unveil.discovery.evaluation import Bench, complete_hidden
+from unveil.discovery.adaptation import adapt_candidate, adapted
+from unveil.discovery.bench import Bench, complete_hidden
+from unveil.discovery.candidates import Place
+from unveil.discovery.check import as_parent
 from unveil.discovery.meaning import Trait, meaning_of
-from unveil.discovery.polishing import _merged_states, _split_states, polish_candidate
-from unveil.discovery.starting import first_look, wide_candidate
+from unveil.discovery.places import place_of_everything
+from unveil.discovery.polish import _merged_states, _split_states, polish_candidate
+from unveil.discovery.starts import Star, first_look, started
 from unveil.em import cheeseman_stutz
 from unveil.errors import SizeError
 from unveil.hidden import with_hidden_parent
@@ -21,6 +24,7 @@ from unveil.progress import Ticker
 from unveil.search.learn import learn
 
 PRIOR = EquivalentSampleSize(1.0)
+PLACE = Place("H1", tuple("abcde"))
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +40,13 @@ def bench():
     table = Table([Variable(n, range(3)) for n in "abcde"], columns)
     network = fit(learn(table).dag, table, PRIOR)
     score = cheeseman_stutz(network, table, PRIOR)
-    return Bench(network, score, table, table, PRIOR, None, None, 1, Ticker(None))
+    return Bench(network, score, table, table, Settings(), 1)
 
 
 @pytest.fixture(scope="module")
 def looked(bench):
     dag = with_hidden_parent(bench.network.dag, "H1", list("abcde"))
-    return first_look(bench, dag, "H1", list("abcde"), "full")
+    return first_look(bench, PLACE, dag, Ticker())
 
 
 def test_gains_are_differences_of_scores(bench, looked):
@@ -53,31 +57,31 @@ def test_gains_are_differences_of_scores(bench, looked):
 
 def test_learned_anew_the_arc_among_the_children_is_there_and_three_states_win(bench, looked):
     anew = max((c for c in looked if c.anew), key=lambda c: c.gain)
-    adapted = adapt_candidate(bench, anew, "full")
-    assert adapted.n_states == 3
-    assert adapted.network.dag.adjacent("a", "b")
-    assert set(adapted.network.dag.neighbours("H1")) == set("abcde")
-    assert adapted.network.dag.n_arcs == 6
+    found = adapt_candidate(bench, anew, Ticker())
+    assert found.n_states == 3
+    assert found.network.dag.adjacent("a", "b")
+    assert found.neighbours == set("abcde")
+    assert found.network.dag.n_arcs == 6
 
 
 def test_the_graph_as_constructed_has_no_arcs_among_the_children(bench):
     dag = with_hidden_parent(bench.network.dag, "H1", list("abcde"))
-    (best, *_) = first_look(bench, dag, "H1", list("abcde"), "em")
+    (best, *_) = first_look(replace(bench, settings=Settings(adapt="em")), PLACE, dag, Ticker())
     assert best.network.dag == DAG([*"abcde", "H1"], [("H1", n) for n in "abcde"])
 
 
 def test_merging_and_splitting_states_lead_to_each_other(bench, looked):
     by_size = {c.n_states: c for c in looked if c.anew}
-    assert [c.n_states for c in _merged_states(bench, by_size[4])] == [3, 2]
-    (split,) = _split_states(bench, by_size[2])
+    assert [c.n_states for c in _merged_states(bench, by_size[4], Ticker())] == [3, 2]
+    (split,) = _split_states(bench, by_size[2], Ticker())
     assert split.n_states == 3
     assert split.gain > by_size[2].gain
 
 
 def test_polishing_never_lowers_the_score_and_comes_to_rest(bench, looked):
-    candidate = adapt_candidate(bench, next(c for c in looked if c.n_states == 2), "full")
+    candidate = adapt_candidate(bench, next(c for c in looked if c.n_states == 2), Ticker())
     gains = [candidate.gain]
-    while (better := polish_candidate(bench, candidate)) is not candidate:
+    while (better := polish_candidate(bench, candidate, Ticker())) is not candidate:
         candidate = better
         gains.append(candidate.gain)
     assert gains == sorted(gains)
@@ -126,16 +130,16 @@ def test_a_variable_behind_much_of_the_table():
     table = Table([Variable(n, range(2)) for n in names], [*signs, *others])
     network = fit(learn(table).dag, table, PRIOR)
     score = cheeseman_stutz(network, table, PRIOR)
-    found = wide_candidate(
-        Bench(network, score, table, table, PRIOR, None, None, 1, Ticker(None)), 2, "H1"
-    )
+    bench = Bench(network, score, table, table, Settings(), 1)
+    star = Star(place_of_everything(bench, "H1"), 2, "cluster", 1)
+    found = adapted(bench, started(bench, star, Ticker()), "full", Ticker())
     assert set(found.children) == set(names[:14])
     assert found.gain == pytest.approx(cheeseman_stutz(found.network, table, PRIOR) - score)
     assert found.gain > 50
     few = Settings(max_hidden=1, max_candidates=1, max_polished=1)
     discovery = discover_networks(table, few, seed=1, n_jobs=1)
     assert set(discovery.network.dag.neighbours("H1")) == set(names[:14])
-    assert any(c.place == set(names) for c in discovery.rounds[0].candidates)
+    assert any(set(c.place.nodes) == set(names) for c in discovery.rounds[0].candidates)
 
 
 @pytest.mark.parametrize(

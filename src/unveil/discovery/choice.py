@@ -1,0 +1,71 @@
+"""Which candidates go on to the next phase, which one is kept, and the last word on the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from unveil.discovery.candidates import Candidate, Refused, Verdict
+
+__all__ = ["choose_best", "foremost", "judged", "worth_adapting"]
+
+
+def worth_adapting(looked: Sequence[Candidate], most: int) -> list[Candidate]:
+    """The best candidates of every kind: they cannot be compared before they are adapted.
+
+    With few states the graph as constructed fits badly and ranks low, but often ends up best.
+    """
+    built = [c for c in looked if not c.anew]
+    chosen = foremost(built, most)
+    small = [c for c in built if c.n_states == 2 and all(c is not p for p in chosen)]
+    anew = [c for c in looked if c.anew]
+    return [*chosen, *foremost(small, most), *foremost(anew, 2 * most)]
+
+
+def foremost(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
+    """The best candidates, each set of neighbours once before any comes twice."""
+    ranked = sorted(candidates, key=lambda c: -c.gain)
+    seen: dict[frozenset[str], int] = {}
+    turns = []
+    for c in ranked:
+        turns.append(seen.get(c.neighbours, 0))
+        seen[c.neighbours] = turns[-1] + 1
+    order = sorted(range(len(ranked)), key=lambda i: turns[i])
+    return [ranked[i] for i in order[:most]]
+
+
+def choose_best(tried: Sequence[Candidate | Refused], min_gain: float) -> Candidate | None:
+    """The candidate to keep: the best of those that are not redundant.
+
+    Both the Cheeseman-Stutz score and cross-validation have to speak for it. The best of many is
+    large by luck: with equal prior odds for each of n places, both have to gain more than log n.
+    Scores that differ by less than that are a tie, and predictions decide.
+    """
+    places = {frozenset(c.place.nodes) for c in tried}
+    luck = float(np.log(max(len(places), 1)))
+    good = [
+        c for c in tried
+        if isinstance(c, Candidate) and c.verdict is Verdict.PAYS
+        and c.predicted > luck and c.gain > max(min_gain, luck)
+    ]  # fmt: skip
+    best = max((c.gain for c in good), default=0.0)
+    return max((c for c in good if c.gain >= best - luck), key=lambda c: c.predicted, default=None)
+
+
+def judged(
+    tried: Sequence[Candidate | Refused], kept: Candidate | None
+) -> tuple[Candidate | Refused, ...]:
+    """All that were tried, with the last word on each."""
+    return tuple(replace(c, verdict=_last_word(c, kept)) for c in tried)
+
+
+def _last_word(tried: Candidate | Refused, kept: Candidate | None) -> Verdict:
+    if tried is kept:
+        return Verdict.KEPT
+    if tried.verdict is not Verdict.PAYS:
+        return tried.verdict
+    if np.isnan(tried.predicted):
+        return Verdict.NOT_CHECKED
+    return Verdict.MAY_BE_LUCK if kept is None else Verdict.OUTDONE

@@ -1,0 +1,44 @@
+"""Work of many small steps, told and stopped: a listener hears of one of them in a while.
+
+Candidates are made by thousands of searches and EM runs. Each asks before every step whether the
+whole should stop, so limits bind inside of it; the listener itself is called a few times a second.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TypedDict
+
+from unveil.progress import Listener, Step, Ticker
+
+__all__ = ["Limits", "inside"]
+
+SECONDS = 0.2
+"""So long nothing is told of small steps."""
+
+
+class Limits(TypedDict):
+    """Arguments that every search and every EM takes."""
+
+    progress: Listener
+    time_limit: float | None
+
+
+def inside(ticker: Ticker) -> Limits:
+    """Arguments by which a long call stops when the ticker does.
+
+    >>> heard = []
+    >>> limits = inside(Ticker(heard.append, time_limit=60))
+    >>> limits["progress"](Step("EM", 1, -10.5)), heard
+    (True, [])
+    """
+    last = time.monotonic()
+
+    def listener(step: Step) -> bool:
+        nonlocal last
+        if time.monotonic() - last < SECONDS:
+            return ticker.keep_going()
+        last = time.monotonic()
+        return ticker.tell(step)
+
+    return Limits(progress=listener, time_limit=ticker.time_left())

@@ -1,0 +1,206 @@
+"""One round of looking for a hidden variable: phases that hand candidates on, each to the next.
+
+| phase | takes | gives |
+| --- | --- | --- |
+| a parent of everything, random starts | `Star`s | candidates, adapted |
+| first look | `Place`s with a signature | candidates by EM alone |
+| adapting | the best of each kind | the same after structural EM |
+| polishing | the best few of all | the same after larger changes |
+| checking | all of those | the same with the rows' gaps, and what they predict |
+
+In every phase some are refused; they are listed with a verdict and go no further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from unveil.discovery.adaptation import adapt_candidate, adapted
+from unveil.discovery.baseline import n_random_starts
+from unveil.discovery.bench import Bench
+from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
+from unveil.discovery.check import check_candidate
+from unveil.discovery.choice import foremost, worth_adapting
+from unveil.discovery.places import place_of_everything, places_with_a_signature, random_place
+from unveil.discovery.polish import polish_candidate, polished_in_turns
+from unveil.discovery.starts import Star, first_look, graphs_at, started
+from unveil.discovery.workers import Work, Workers
+from unveil.errors import SizeError
+from unveil.hidden.candidate import fresh_name
+from unveil.progress import Ticker
+
+__all__ = ["Looked", "look_for_hidden"]
+
+WIDE_SIZES = (2, 3, 4, 5, 6)
+"""Numbers of states that a parent of everything begins with."""
+CHECKED_AT_LEAST = 2
+"""So many of the best candidates are checked even when the work was stopped before."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """All that was tried in a round, the best first, and whether time cut some phase short."""
+
+    tried: tuple[Candidate | Refused, ...]
+    cut_short: bool
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What is done with every item, and the share of the time left that this may take."""
+
+    title: str
+    share: float
+    work: Work
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a phase gave of its first `n_done` items."""
+
+    candidates: tuple[Candidate, ...]
+    refused: tuple[Refused, ...]
+    n_done: int
+    cut_short: bool
+
+
+def look_for_hidden(bench: Bench, workers: Workers, ticker: Ticker) -> Looked:
+    """All candidates of a round, the best first.
+
+    Every place gets a first look; the best of each place are adapted; the best of those, and of
+    what was started elsewhere, are polished. With a time limit each phase takes only a share of
+    what is left, so that something comes of the most promising.
+    """
+    settings, outcomes = bench.settings, list[Outcome]()
+
+    def do(phase: Phase, items: Sequence[Any], at_least: int = 0) -> tuple[Candidate, ...]:
+        outcomes.append(_outcome(phase, bench, items, workers, ticker, at_least))
+        return outcomes[-1].candidates
+
+    name = fresh_name([*bench.network.names, *bench.table.names])
+    started = [*do(WIDE, _wide_stars(bench, name)), *do(RANDOM, _random_stars(bench, name))]
+    places = places_with_a_signature(bench, name, ticker) if ticker.keep_going() else ()
+    looked = do(LOOK, places[: settings.max_candidates])
+    chosen = worth_adapting(looked, settings.max_adapted)
+    # Stopped before: at least the most promising is seen to.
+    settled = [*started, *do(ADAPT, chosen, at_least=0 if started else 1)]
+    rest = _others(looked, chosen[: outcomes[-1].n_done])
+    if settings.adapt == "full":
+        best = foremost(settled, settings.max_polished)
+        rest += _others(settled, best)
+        settled = polished_in_turns(best, lambda pool: do(POLISH, pool))
+    settled.sort(key=lambda c: -c.gain)
+    checked = do(CHECK, settled, CHECKED_AT_LEAST)
+    rest += settled[outcomes[-1].n_done :]
+    refused = [c for outcome in outcomes for c in outcome.refused]
+    gaps = not bench.table.is_complete
+    tried: list[Candidate | Refused] = [*checked]
+    tried += [replace(c, filled_in=gaps) for c in rest]
+    tried += [replace(c, filled_in=gaps) for c in refused]
+    tried.sort(key=lambda c: (isinstance(c, Refused), -c.gain))
+    return Looked(tuple(tried), any(outcome.cut_short for outcome in outcomes))
+
+
+def _outcome(
+    phase: Phase,
+    bench: Bench,
+    items: Sequence[Any],
+    workers: Workers,
+    ticker: Ticker,
+    at_least: int,
+) -> Outcome:
+    """The phase's work done with every item in turn, or with the first of them if time is up."""
+    part = ticker.part(phase.title, phase.share)
+    found = workers.in_turn(phase.work, bench, items, part)
+    while len(found) < min(at_least, len(items)):
+        found.append(phase.work(bench, items[len(found)], part))
+    tried = [c for of_item in found for c in of_item]
+    return Outcome(
+        tuple(c for c in tried if isinstance(c, Candidate)),
+        tuple(c for c in tried if isinstance(c, Refused)),
+        len(found),
+        part.reason == "time limit",
+    )
+
+
+def _others(candidates: Sequence[Candidate], chosen: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates that were not chosen."""
+    return [c for c in candidates if all(c is not other for other in chosen)]
+
+
+def _starts_elsewhere(bench: Bench) -> bool:
+    """Whether candidates begin at no signature too."""
+    return not bench.network.hidden and bench.settings.adapt == "full"
+
+
+def _wide_stars(bench: Bench, name: str) -> list[Star]:
+    """Parents of everything, their states from clustered rows."""
+    if not _starts_elsewhere(bench):
+        return []
+    sizes = WIDE_SIZES if bench.n_states is None else (bench.n_states,)
+    place = place_of_everything(bench, name)
+    return [Star(place, k, "cluster", bench.seed) for k in sizes]
+
+
+def _random_stars(bench: Bench, name: str) -> list[Star]:
+    """Parents of random columns, of two and three states in turns."""
+    if not _starts_elsewhere(bench):
+        return []
+    return [
+        Star(random_place(bench, name, i), bench.n_states or 2 + i % 2, "random", i)
+        for i in range(n_random_starts(bench.table, bench.settings.restarts))
+    ]
+
+
+# What is done with one item. Functions of a module, so that other processes know them. -----------
+
+
+def _start(bench: Bench, star: Star, ticker: Ticker) -> list[Candidate | Refused]:
+    try:
+        return [adapted(bench, started(bench, star, ticker), "full", ticker)]
+    except SizeError:
+        return [_too_large(star.place, star.n_states)]
+
+
+def _look(bench: Bench, place: Place, ticker: Ticker) -> list[Candidate | Refused]:
+    found: list[Candidate | Refused] = []
+    for dag in graphs_at(bench, place):
+        try:
+            found += first_look(bench, place, dag, ticker)
+        except SizeError:
+            found.append(_too_large(place))
+    return found
+
+
+def _adapt(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate | Refused]:
+    try:
+        return [adapt_candidate(bench, candidate, ticker)]
+    except SizeError:
+        return [candidate.refused(Verdict.TOO_LARGE)]
+
+
+def _polish(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate | Refused]:
+    return [polish_candidate(bench, candidate, ticker)]
+
+
+def _check(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate | Refused]:
+    try:
+        return [check_candidate(bench, candidate, ticker)]
+    except SizeError:
+        return [candidate.refused(Verdict.TOO_LARGE)]
+
+
+def _too_large(place: Place, n_states: int = 1) -> Refused:
+    """What is listed of a candidate that was given up before it had a network."""
+    verdict = Verdict.TOO_LARGE
+    return Refused(place=place, verdict=verdict, children=place.nodes, n_states=n_states)
+
+
+WIDE = Phase("a parent of everything", 0.2, _start)
+RANDOM = Phase("random starts", 0.2, _start)
+LOOK = Phase("first look", 0.4, _look)
+ADAPT = Phase("adapting", 0.4, _adapt)
+POLISH = Phase("polishing", 0.6, _polish)
+CHECK = Phase("checking", 1.0, _check)

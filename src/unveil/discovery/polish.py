@@ -1,0 +1,178 @@
+"""Larger changes to a candidate that has settled: what structural EM does not come to by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.discovery.adaptation import NEGLIGIBLE, adapted
+from unveil.discovery.bench import Bench
+from unveil.discovery.candidates import Candidate, Verdict
+from unveil.discovery.redundancy import redundancy
+from unveil.discovery.states import from_states, learned_anew, with_states
+from unveil.em.completion import complete_rows
+from unveil.errors import SizeError
+from unveil.hidden.agglomeration import agglomerate_states
+from unveil.progress import Ticker
+
+__all__ = ["polish_candidate", "polished_in_turns"]
+
+
+def polished_in_turns(
+    pool: Sequence[Candidate],
+    turn: Callable[[Sequence[Candidate]], Sequence[Candidate]],
+    most: int = 6,
+) -> list[Candidate]:
+    """The candidates polished turn by turn while they change; equal ones go on as one.
+
+    `turn` polishes each once; stopped early, it gives only the first of them.
+    """
+    done: list[Candidate] = []
+    for _ in range(most):
+        polished = turn(pool)
+        done += pool[len(polished) :]
+        moving: list[Candidate] = []
+        for new, old in zip(polished, pool, strict=False):
+            (done if _same(new, old) else moving).append(new)
+        pool = []
+        for c in moving:
+            if not any(_alike(c, other) for other in [*done, *pool]):
+                pool.append(c)
+        if not pool:
+            break
+    return [*done, *pool]
+
+
+def _same(a: Candidate, b: Candidate) -> bool:
+    """Whether polishing changed nothing."""
+    return (a.gain, a.verdict, a.detail) == (b.gain, b.verdict, b.detail)
+
+
+def _alike(a: Candidate, b: Candidate) -> bool:
+    """Whether two candidates are the same: states, place and (nearly) score."""
+    near = a.n_states == b.n_states and abs(a.gain - b.gain) < 0.1
+    return near and a.neighbours == b.neighbours
+
+
+def polish_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
+    """The candidate after a larger change, if one helps, or as it was (so call it again).
+
+    What is tried: structural EM everywhere from the present graph and from the graph that a search
+    from nothing finds on the completed rows; one state more, one state fewer from a new tree of
+    merges; two states made one or one made two, with all arcs learned anew.
+    """
+    better = candidate
+    for start in _larger_changes(bench, candidate, ticker):
+        if not ticker.keep_going():
+            break
+        try:
+            found = adapted(bench, start, "full", ticker)
+        except SizeError:
+            continue
+        pays = found.verdict is Verdict.PAYS
+        if candidate.verdict is Verdict.PAYS and not pays:
+            continue
+        first_to_pay = pays and better.verdict is not Verdict.PAYS
+        if found.gain > better.gain + 0.1 or first_to_pay:
+            better = found
+    return better
+
+
+def _larger_changes(bench: Bench, candidate: Candidate, ticker: Ticker) -> Iterator[Candidate]:
+    yield candidate
+    for change in (_relearned, _neighbouring_states, _merged_states, _split_states):
+        if ticker.keep_going():
+            with suppress(SizeError):
+                yield from change(bench, candidate, ticker)
+
+
+def _relearned(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate]:
+    """The candidate with all arcs learned anew on the rows as its network completes them."""
+    completed = complete_rows(
+        candidate.network, bench.glanced, cap=32, draws=8, seed=bench.seed, negligible=NEGLIGIBLE
+    )
+    network = learned_anew(bench, completed, candidate.name, 1, ticker)
+    return [] if network is None else [replace(candidate, network=network)]
+
+
+def _neighbouring_states(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate]:
+    """The candidate with one state fewer and with one more, from a new tree of merges."""
+    network, name = candidate.network, candidate.name
+    if bench.n_states is not None or redundancy(network, name):
+        return []
+    tree = agglomerate_states(bench.completed, network.dag, name)
+    near = [k for k in (candidate.n_states - 1, candidate.n_states + 1) if 2 <= k <= tree.n_initial]
+    return [
+        replace(
+            candidate, agglomeration=tree, network=with_states(bench, network.dag, name, tree, k)
+        )
+        for k in near
+    ]
+
+
+def _merged_states(
+    bench: Bench, candidate: Candidate, ticker: Ticker, max_states: int = 8
+) -> list[Candidate]:
+    """The candidate with fewer states and all arcs learned anew: one for each number of states.
+
+    Where arcs around the variable are missing, it needs more states to make up for them. Fewer
+    states bring the arcs back, but only if they are learned again. The best pair is made one, then
+    the best pair of those left, down to two states: on the way it may get worse before it gets
+    better.
+    """
+    if bench.n_states is not None or candidate.n_states > max_states:
+        return []
+    found: list[Candidate] = []
+    now = candidate
+    while now.n_states > 2 and ticker.keep_going():
+        states = now.network.posterior(bench.glanced, of=now.name)[now.name].argmax(axis=1)
+        merged = []
+        for i, j in combinations(range(now.n_states), 2):
+            fewer = np.where(states == j, i, np.where(states > j, states - 1, states))
+            merged += _anew(bench, candidate, fewer, now.n_states - 1, ticker)
+        if not merged:
+            break
+        now = max(merged, key=lambda c: c.gain)
+        found.append(now)
+    return found
+
+
+def _split_states(
+    bench: Bench, candidate: Candidate, ticker: Ticker, max_states: int = 6
+) -> list[Candidate]:
+    """The candidate with one of its states made two and all arcs learned anew: the best of them.
+
+    The rows of the state are parted as agglomeration parts them when it sees no others.
+    """
+    network, name, k = candidate.network, candidate.name, candidate.n_states
+    if bench.n_states is not None or k >= max_states or redundancy(network, name):
+        return []
+    states = network.posterior(bench.glanced, of=name)[name].argmax(axis=1)
+    found = []
+    for state in range(k):
+        inside = np.flatnonzero(states == state)
+        if len(inside) < 2:
+            continue
+        tree = agglomerate_states(bench.completed.take(inside), network.dag, name)
+        if tree.n_initial >= 2:
+            more = states.copy()
+            more[inside[tree.states(2) == 1]] = k
+            found += _anew(bench, candidate, more, k + 1, ticker)
+    return sorted(found, key=lambda c: -c.gain)[:1]
+
+
+def _anew(
+    bench: Bench, candidate: Candidate, states: npt.NDArray[np.int64], k: int, ticker: Ticker
+) -> list[Candidate]:
+    """The candidate with these states of the rows and all arcs learned anew, where that can be."""
+    network = from_states(bench, candidate.name, states, k, ticker)
+    if network is None:
+        return []
+    gain = bench.gain_at_a_glance(network)
+    verdict = Verdict.FITTED_ANEW
+    return [replace(candidate, network=network, gain=gain, anew=True, verdict=verdict, detail="")]

@@ -1,0 +1,56 @@
+"""Networks in which the rows are given the states of a hidden variable, as a first guess for EM."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.discovery.baseline import learn_complete
+from unveil.discovery.bench import Bench
+from unveil.em.short import short_em
+from unveil.graph.dag import DAG
+from unveil.hidden.agglomeration import Agglomeration
+from unveil.hidden.cardinality import completed_fit
+from unveil.model.network import Network
+from unveil.progress import Ticker
+from unveil.table.core import Table
+from unveil.table.variable import Variable
+
+__all__ = ["from_states", "learned_anew", "with_states"]
+
+
+def with_states(
+    bench: Bench, dag: DAG, name: str, tree: Agglomeration, k: int, iterations: int = 30
+) -> Network:
+    """The network in which the hidden variable has the k states of a tree of merges, after EM."""
+    start = completed_fit(bench.completed, dag, name, tree.states(k), k, bench.prior)
+    return short_em(_named_as_before(bench, start, name), bench.glanced, bench.prior, iterations)
+
+
+def from_states(
+    bench: Bench, name: str, states: npt.NDArray[np.int64], k: int, ticker: Ticker
+) -> Network | None:
+    """The network with these states of the rows, all arcs learned anew, after a short EM.
+
+    `None`, if a hidden variable would have no child.
+    """
+    column = Variable(name, range(k), hidden=True)
+    completed = bench.completed.with_column(column, states)
+    network = learned_anew(bench, completed, name, 0, ticker)
+    return network and short_em(network, bench.glanced, bench.prior, 15)
+
+
+def learned_anew(
+    bench: Bench, completed: Table, name: str, restarts: int, ticker: Ticker
+) -> Network | None:
+    """The best network of completed rows; `None` if a hidden variable would have no child."""
+    most = bench.settings.max_parents
+    network = learn_complete(completed, bench.prior, most, restarts, bench.seed, ticker=ticker)
+    if not network.dag.children(name) or bench.childless(network.dag):
+        return None
+    return _named_as_before(bench, network, name)
+
+
+def _named_as_before(bench: Bench, network: Network, name: str) -> Network:
+    """The network with earlier hidden variables marked as such: as columns they were not."""
+    return network.map_variables(lambda v: v if v.name == name else bench.network.variable(v.name))
