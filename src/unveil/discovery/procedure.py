@@ -106,7 +106,7 @@ def discover_networks(
         return after, info
 
     stopped: StopReason = "converged"
-    if not state.finished and ticker.keep_going():
+    if not state.finished:
         course = run(one_round, state, lambda s, _: "converged" if s.finished else None, ticker)
         state, stopped = course.state, course.stopped
     if state.cut_short:
@@ -174,14 +174,15 @@ def first_state(
 
 
 def step(task: Task, state: State) -> tuple[State, Step]:
-    """The state after one more round, and what there is to see of it.
+    """The state after one more round (the same if that may not begin), and what is to be seen.
 
     A round that shows a better network without a further hidden variable adds none: its gains were
     in part the search's. If there is time, the next round looks again, against that network.
     """
     number = len(state.rounds) + 1
     ticker = task.ticker.part(f"round {number}")
-    ticker.offer("", 0, state.score, detail="looking for semi-cliques")
+    if not ticker.offer("", 0, state.score, detail="looking for semi-cliques"):
+        return state, _info(state, state, number, "not begun")
     bench = Bench.of(state.network, state.score, task.table, task.settings, task.seed)
     looked = look_for_hidden(bench, task.workers, ticker)
     state = replace(state, cut_short=state.cut_short or looked.cut_short)
