@@ -105,9 +105,12 @@ def discover_networks(
             on_round(after.rounds)
         return after, info
 
-    stopped: StopReason = "converged"
-    if not state.finished:
-        course = run(one_round, state, lambda s, _: "converged" if s.finished else None, ticker)
+    def done(state: State, _: Step) -> StopReason | None:
+        return "converged" if state.finished else _begin(ticker, state)
+
+    stopped = done(state, Step("", 0, state.score))
+    if stopped is None:
+        course = run(one_round, state, done, ticker)
         state, stopped = course.state, course.stopped
     if state.cut_short:
         stopped = "time limit"
@@ -174,15 +177,12 @@ def first_state(
 
 
 def step(task: Task, state: State) -> tuple[State, Step]:
-    """The state after one more round (the same if that may not begin), and what is to be seen.
+    """The state after one more round, and what there is to see of it.
 
     A round that shows a better network without a further hidden variable adds none: its gains were
     in part the search's. If there is time, the next round looks again, against that network.
     """
-    number = len(state.rounds) + 1
-    ticker = task.ticker.part(f"round {number}")
-    if not ticker.offer("", 0, state.score, detail="looking for semi-cliques"):
-        return state, _info(state, state, number, "not begun")
+    ticker = task.ticker.part(_title(state))
     bench = Bench.of(state.network, state.score, task.table, task.settings, task.seed)
     looked = look_for_hidden(bench, task.workers, ticker)
     state = replace(state, cut_short=state.cut_short or looked.cut_short)
@@ -193,13 +193,12 @@ def step(task: Task, state: State) -> tuple[State, Step]:
         if better is not state:
             left = ticker.time_left()
             if ticker.keep_going() and (left is None or left > ticker.elapsed):
-                return better, _info(state, better, number, "a better network without; once more")
+                return better, _info(state, better, "a better network without; once more")
             tried = tuple(replace(c, gain=c.gain + state.score - better.score) for c in tried)
             state, kept = better, choose_best(tried, task.settings.min_gain)
     after = _with_round(task, state, judged(tried, kept))
-    return after, _info(
-        state, after, number, "nothing kept" if kept is None else f"kept {kept.name}"
-    )
+    words = "nothing kept" if kept is None else f"kept {kept.name}"
+    return after, _info(state, after, words)
 
 
 def _with_better_rival(task: Task, state: State, kept: Candidate, ticker: Ticker) -> State:
@@ -233,9 +232,19 @@ def _enough(task: Task, network: Network) -> bool:
     return len(network.hidden) >= task.settings.max_hidden
 
 
-def _info(before: State, after: State, number: int, detail: str) -> Step:
+def _begin(ticker: Ticker, state: State) -> StopReason | None:
+    """Tell that a round begins; a reason if it may not."""
+    words = "looking for semi-cliques"
+    return None if ticker.offer(_title(state), 0, state.score, detail=words) else ticker.reason
+
+
+def _title(state: State) -> str:
+    return f"round {len(state.rounds) + 1}"
+
+
+def _info(before: State, after: State, detail: str) -> Step:
     change = after.score - before.score
-    return Step(f"round {number}", number, after.score, change, detail=detail)
+    return Step(_title(before), len(after.rounds), after.score, change, detail=detail)
 
 
 def _check(table: Table) -> None:
