@@ -18,6 +18,7 @@ from unveil.kernels.classes import (
     entries,
     extend,
     first_valid_insert,
+    helpful_inserts,
     matrix_of,
     redraw,
     revised,
@@ -212,6 +213,28 @@ def test_the_first_of_equal_moves_wins():
         np.zeros((3, 3), np.int64), 0, NO_TABU, np.full(3, np.inf),
     )  # fmt: skip
     assert found[:3] == (ADD, 1, 0)
+
+
+def test_helpful_inserts_by_definition(random_seed):
+    generator = np.random.default_rng(random_seed)
+    for _ in range(50):
+        n, y = 7, 2
+        adjacent = generator.random((n, n)) < 0.3
+        adjacent |= adjacent.T
+        around = np.flatnonzero(adjacent[y] & (generator.random(n) < 0.7) & (np.arange(n) != y))
+        blocked = np.zeros((3, n), np.uint8)
+        for row in blocked:
+            row[around[generator.random(around.size) < 0.5]] = 1
+        gains = generator.normal(size=(3, n))
+        expected = [
+            (i, x, gains[i, x])
+            for i, x in product(range(3), range(n))
+            if gains[i, x] > 0.1
+            and not adjacent[y, x]
+            and all(blocked[i, v] for v in around if adjacent[v, x])
+        ]
+        found = helpful_inserts(gains, 0.1, blocked, adjacent, around, y)
+        assert list(zip(*[column.tolist() for column in found], strict=True)) == expected
 
 
 def test_the_first_valid_insert_is_the_first_that_no_path_reaches_past_its_clique(random_seed):

@@ -23,6 +23,7 @@ __all__ = [
     "extend",
     "extended",
     "first_valid_insert",
+    "helpful_inserts",
     "matrix_of",
     "redraw",
     "revised",
@@ -320,6 +321,34 @@ def _can_be_last(pdag: Array, lists: Lists, gone: Array, y: int) -> bool:
             if z != x and not gone[z] and not (pdag[x, z] or pdag[z, x]):
                 return False
     return True
+
+
+@numba.njit(cache=True, nogil=True)
+def helpful_inserts(
+    gains: Array, least: float, blocked: Array, adjacent: Array, around: Array, y: int
+) -> tuple[Array, Array, Array]:
+    """The inserts into y that gain more than `least`: cliques, new parents and gains.
+
+    `gains[i, x]` is the gain with clique i, whose members row i of `blocked` marks, out of the
+    neighbours `around` y. The clique of an insert of x holds all of these that are adjacent to x.
+    """
+    which = np.empty(gains.size, np.int64)
+    xs = np.empty(gains.size, np.int64)
+    size = 0
+    for i in range(gains.shape[0]):
+        for x in range(gains.shape[1]):
+            fits = gains[i, x] > least and not adjacent[y, x]
+            if fits:
+                for v in around:
+                    if adjacent[v, x] and not blocked[i, v]:
+                        fits = False
+            if fits:
+                which[size], xs[size] = i, x
+                size += 1
+    found = np.empty(size)
+    for k in range(size):
+        found[k] = gains[which[k], xs[k]]
+    return which[:size].copy(), xs[:size].copy(), found
 
 
 @numba.njit(cache=True, nogil=True)

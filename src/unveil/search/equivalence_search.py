@@ -27,6 +27,7 @@ from unveil.kernels.classes import (
     entries,
     extended,
     first_valid_insert,
+    helpful_inserts,
     matrix_of,
     redraw,
     revised,
@@ -269,24 +270,21 @@ class _Inserts:
     """
 
     def __init__(self, climber: EquivalenceClimber, y: int) -> None:
-        adjacent = climber.adjacent
-        inside = climber.pdag[y] > 0
-        neighbours = inside & (climber.pdag[:, y] > 0)
-        fixed = (inside & ~neighbours).nonzero()[0].tolist()
-        around = neighbours.nonzero()[0].tolist()
+        scores, adjacent, inside = climber.scores, climber.adjacent, climber.pdag[y]
+        neighbours = inside & climber.pdag[:, y]
+        around = neighbours.nonzero()[0]
+        fixed = (inside - neighbours).nonzero()[0].tolist()
         room = climber.most - len(fixed) - 1
-        self.sets = [clique for clique in _cliques(around, adjacent) if len(clique) <= room]
+        cliques = _cliques(around.tolist(), adjacent)
+        self.sets = [clique for clique in cliques if len(clique) <= room]
         self.blocked = np.zeros((len(self.sets), climber.n), np.uint8)
         gains = np.empty((len(self.sets), climber.n))
         for i, chosen in enumerate(self.sets):
             self.blocked[i, chosen] = 1
-            gains[i] = climber.scores.toggles(y, (*fixed, *chosen))
-            left_out = [v for v in around if v not in chosen]
-            if left_out:
-                gains[i, adjacent[left_out].any(axis=0)] = -np.inf
-        gains[:, adjacent[y]] = -np.inf
-        self.which, self.xs = (gains > TIE).nonzero()
-        self.gains = gains[self.which, self.xs]
+            gains[i] = scores.toggles(y, (*fixed, *chosen))
+        self.which, self.xs, self.gains = helpful_inserts(
+            gains, TIE, self.blocked, adjacent, around, y
+        )
         self._keep((-self.gains).argsort(kind="stable"))
 
     def gain(self, rank: int) -> float:
