@@ -52,7 +52,9 @@ def adapt_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candi
         dag, name = best.network.dag, best.name
         if redundancy(best.network, name):
             break
-        found = choose_cardinality(bench.completed, dag, name, score_sample_size=bench.prior.size)
+        found = choose_cardinality(
+            bench.completed, dag, name, score_sample_size=bench.prior.size, **inside(ticker)
+        )
         best = replace(best, agglomeration=found.agglomeration, refined=found.refined)
         if found.n_states < 2 or found.n_states == best.n_states:
             break

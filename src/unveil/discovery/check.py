@@ -7,6 +7,7 @@ from dataclasses import replace
 from unveil.discovery.adaptation import adapted
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Verdict
+from unveil.discovery.patience import inside
 from unveil.evaluate.folds import n_cases
 from unveil.hidden.cardinality import choose_cardinality
 from unveil.model.turning import facing_away_from
@@ -26,7 +27,9 @@ def check_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candi
         gain = bench.left_out(checked.network) - bench.left_out_without
         verdict = Verdict.PAYS if gain > 0 else Verdict.PREDICTS_NO_BETTER
         checked = replace(checked, predicted=gain, verdict=verdict)
-    return _with_cardinalities(bench, checked) if checked.verdict is Verdict.PAYS else checked
+    if checked.verdict is not Verdict.PAYS:
+        return checked
+    return _with_cardinalities(bench, checked, ticker)
 
 
 def with_gaps(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
@@ -45,8 +48,10 @@ def as_parent(bench: Bench, candidate: Candidate) -> Candidate:
     return replace(candidate, network=facing_away_from(candidate.network, hidden))
 
 
-def _with_cardinalities(bench: Bench, candidate: Candidate) -> Candidate:
+def _with_cardinalities(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
     """The candidate with the tree of merges and the scores by number of states of its own graph."""
     dag, name = candidate.network.dag, candidate.name
-    found = choose_cardinality(bench.completed, dag, name, score_sample_size=bench.prior.size)
+    found = choose_cardinality(
+        bench.completed, dag, name, score_sample_size=bench.prior.size, **inside(ticker)
+    )
     return replace(candidate, agglomeration=found.agglomeration, refined=found.refined)

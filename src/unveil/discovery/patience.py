@@ -36,7 +36,7 @@ def inside(ticker: Ticker) -> Limits:
 
     def listener(step: Step) -> bool:
         nonlocal last
-        if time.monotonic() - last < SECONDS:
+        if not ticker.keep_going() or time.monotonic() - last < SECONDS:
             return ticker.keep_going()
         last = time.monotonic()
         return ticker.tell(step)

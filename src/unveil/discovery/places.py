@@ -32,8 +32,9 @@ def places_with_a_signature(bench: Bench, name: str, ticker: Ticker) -> tuple[Pl
     confidence = None
     if settings.soft:
         confidence = bootstrap_arcs(
-            rows, lambda sample: learn(sample, score).dag, settings.soft, bench.seed
-        ).adjacent
+            rows, lambda sample: learn(sample, score).dag, settings.soft, bench.seed,
+            **inside(ticker),
+        ).adjacent  # fmt: skip
     found = list(find_semi_cliques(network.dag, confidence=confidence))
     limits = Constraints(max_parents=settings.max_parents)
     for other in (score, BDeu(10 * settings.equivalent_sample_size)):

@@ -33,7 +33,9 @@ def graphs_at(bench: Bench, place: Place) -> list[DAG]:
 def first_look(bench: Bench, place: Place, dag: DAG, ticker: Ticker) -> list[Candidate | Refused]:
     """A graph at a place, at the numbers of states worth a try, by EM alone; the best first."""
     anew = bench.settings.adapt == "full"
-    found = choose_cardinality(bench.completed, dag, place.name, score_sample_size=bench.prior.size)
+    found = choose_cardinality(
+        bench.completed, dag, place.name, score_sample_size=bench.prior.size, **inside(ticker)
+    )
     tried = _as_constructed(bench, place, dag, found, even_collapsed=anew)
     if anew:
         tried += _anew(bench, place, found, ticker)

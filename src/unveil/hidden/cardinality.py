@@ -15,6 +15,7 @@ from unveil.hidden.agglomeration import Agglomeration, agglomerate_states
 from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
+from unveil.progress import Progress, Ticker
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
@@ -44,14 +45,17 @@ def choose_cardinality(
     score_sample_size: float = 1.0,
     iterations: int = 50,
     cap: int = 400,
+    progress: Progress | None = None,
+    time_limit: float | None = None,
 ) -> Cardinality:
     """The number of states of `name` that Cheeseman-Stutz prefers among the best few.
 
     Agglomeration proposes its two best cardinalities (and, when they are large, halves of them:
     the score of completed data over-splits where joint assignments are few). They are tried by EM
     of at most `iterations` from their completions, in the part of the network around the variable;
-    then one and two fewer and one more than the winner, until the winner stays. The variable has
-    no column in `table` (or one that is ignored).
+    then one and two fewer and one more than the winner, until the winner stays. Stopped early, it
+    chooses among those tried so far, one at least. The variable has no column in `table` (or one
+    that is ignored).
 
     >>> from unveil import datasets
     >>> alarm = datasets.network("alarm")
@@ -63,6 +67,7 @@ def choose_cardinality(
     tree = agglomerate_states(table, dag, name, equivalent_sample_size, cap)
     around = local_graph(dag, name)
     prior = EquivalentSampleSize(score_sample_size)
+    ticker = Ticker.of(progress, time_limit)
     refined: dict[int, float] = {}
     waiting = _first_to_try(tree)
     while waiting:
@@ -70,9 +75,14 @@ def choose_cardinality(
             network = completed_fit(table, around, name, tree.states(k), k, prior)
             network = short_em(network, table, prior, iterations)
             refined[k] = hidden_scores(network, table, prior).cheeseman_stutz
+            words = f"{name} with {k} states"
+            if not ticker.offer("number of states", len(refined), refined[k], detail=words):
+                break
         chosen = max(refined, key=lambda k: (refined[k], -k))
         near = (chosen - 2, chosen - 1, chosen + 1)
         waiting = [k for k in near if 1 <= k <= tree.n_initial and k not in refined]
+        if not ticker.keep_going():
+            break
     return Cardinality(name, chosen, tree.states(chosen), refined, tree)
 
 
