@@ -122,7 +122,7 @@ def files(tmp_path):
 
 COMMANDS = {
     "learn": [],
-    "discover": ["--hidden-states", "2", "--resamples", "0", "--no-straw-men", "--jobs", "1"],
+    "discover": ["--n-states", "2", "--resamples", "0", "--no-straw-men", "--jobs", "1"],
     "cluster": ["--classes", "2", "--starts", "1"],
 }
 

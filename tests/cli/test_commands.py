@@ -240,7 +240,7 @@ def test_learn_from_continuous_columns(run, tmp_path):
     assert code == 1
     assert "continuous (x, y)" in err
     assert "--discretize equal_frequency" in err
-    code, out, _ = run("learn", path, "--discretize", "equal_frequency", "--bins", "4")
+    code, out, _ = run("learn", path, "--discretize", "equal_frequency", "--n-bins", "4")
     assert code == 0
     assert "1 arc, 15 free parameters" in out
     # As it used to be called.
@@ -282,7 +282,10 @@ def test_learn_notes_what_looks_like_an_identifier(run, tmp_path):
         (["--forbid", "asia tub"], "an arc is written as 'A -> B', not 'asia tub'"),
         (["--forbid", "asia -> q"], "a constraint names 'q', but the variables are"),
         (["--require", "asia -> tub", "--require", "tub -> asia"], "the arcs form a cycle"),
-        (["--ess", "0"], "the equivalent sample size must be a positive number, got 0.0"),
+        (
+            ["--equivalent-sample-size", "0"],
+            "the equivalent sample size must be a positive number, got 0.0",
+        ),
         (["--drop", "zz"], "the table has no column 'zz'; it has 'asia'"),
         (["--weights", "zz"], "weights names a column 'zz'"),
         (["--discrete", "asia", "--continuous", "asia"], "cannot be both discrete and continuous"),

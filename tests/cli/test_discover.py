@@ -136,7 +136,9 @@ def test_what_a_round_found_outlives_the_program(run, data, tmp_path, monkeypatc
     assert out.startswith("H1: 2 states")
 
 
-@pytest.mark.parametrize("change", [["--ess", "2"], ["--no-resume"], ["--drop", "x4"]])
+@pytest.mark.parametrize(
+    "change", [["--equivalent-sample-size", "2"], ["--no-resume"], ["--drop", "x4"]]
+)
 def test_another_question_starts_afresh(run, data, tmp_path, monkeypatch, change):
     words = ["discover", data, "-o", tmp_path, *QUICK, "--max-hidden", "2"]
     with monkeypatch.context() as patch:
@@ -183,9 +185,9 @@ def test_nothing_hidden(run, tmp_path):
     ("words", "code", "sentence"),
     [
         (["--adapt", "magic"], 1, "adapt is one of em, blanket, full, not 'magic'"),
-        (["--ess", "0"], 1, "must be a positive number, got 0.0"),
+        (["--ess=0"], 1, "must be a positive number, got 0.0"),
         (["--max-hidden", "0"], 2, "'--max-hidden'"),
-        (["--hidden-states", "1"], 2, "'--hidden-states'"),
+        (["--n-states", "1"], 2, "'--n-states'"),
         (["--weights", "nope"], 1, "weights names a column 'nope'"),
     ],
 )
@@ -203,8 +205,9 @@ def test_the_demo_discovers_the_college_plans(run, tmp_path, monkeypatch):
     code, out, _ = run("demo", "-o", tmp_path)
     assert code == 0
     assert Table.read(asked["data"], weights=asked["weights"]).total_weight == 10_318
-    assert (asked["output"], asked["ess"], asked["seed"]) == (tmp_path, 5.0, 1)
-    assert out.startswith(f"$ unveil discover {asked['data']} --weights weight --ess 5 --seed 1")
+    assert (asked["output"], asked["equivalent_sample_size"], asked["seed"]) == (tmp_path, 5.0, 1)
+    options = "--weights weight --equivalent-sample-size 5 --seed 1"
+    assert out.startswith(f"$ unveil discover {asked['data']} {options}")
 
 
 def test_going_on_keeps_the_seed(run, data, tmp_path, monkeypatch):

@@ -45,7 +45,7 @@ def answers() -> Table:
 
 
 def test_settings_are_kept_and_cloned():
-    settings = {"n_classes": (2, 3), "criterion": "aic", "ess": None, "random_state": 4}
+    settings = {"n_classes": (2, 3), "criterion": "aic", "equivalent_sample_size": None}
     model = LatentClassModel(**settings)
     assert {k: model.get_params()[k] for k in settings} == settings
     assert clone(model).get_params() == model.get_params()
@@ -87,7 +87,9 @@ def test_a_column_called_class_is_no_trouble():
 
 
 def test_likelihoods_are_those_of_the_network(answers):
-    model = LatentClassModel(n_classes=2, ess=None, n_starts=2, random_state=1).fit(answers)
+    model = LatentClassModel(
+        n_classes=2, equivalent_sample_size=None, n_starts=2, random_state=1
+    ).fit(answers)
     rows = model.score_samples(answers)
     assert rows.sum() == pytest.approx(latent_classes(answers, 2, seed=1).best.log_likelihood)
     assert model.score(answers) == pytest.approx(rows.mean())
@@ -193,5 +195,36 @@ def test_no_time_finds_nothing(answers):
 
 
 def test_seeds_that_are_none(answers):
-    with pytest.raises(DataError, match="a seed is zero or more, got random_state=-1"):
+    with pytest.raises(DataError, match=r"'random_state' .* Got -1 instead"):
         HiddenVariableDiscovery(random_state=-1).fit(answers)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (LatentClassModel(0), "'n_classes' .* int in the range .1, inf.*Got 0"),
+        (LatentClassModel(criterion="luck"), "'criterion' .* 'bic'.*Got 'luck'"),
+        (LatentClassModel(n_starts=0), "'n_starts' .*Got 0"),
+        (LatentClassModel(equivalent_sample_size=-1), "'equivalent_sample_size' .*Got -1"),
+        (LatentClassModel(tolerance="small"), "'tolerance' .*Got 'small'"),
+        (LatentClassModel(discretize="luck"), "'discretize' .* 'kmeans'.*Got 'luck'"),
+        (BayesianNetwork(criterion="luck"), "'criterion' .* 'bdeu'.*Got 'luck'"),
+        (BayesianNetwork(search="luck"), "'search' .* 'combined'.*Got 'luck'"),
+        (BayesianNetwork(max_parents=-1), "'max_parents' .*Got -1"),
+        (BayesianNetwork(equivalent_sample_size=None), "'equivalent_sample_size' .*Got None"),
+        (BayesianNetwork(n_bins=1), "'n_bins' .*Got 1"),
+        (BayesianNetwork(unknown="guess"), "'unknown' .*Got 'guess'"),
+        (HiddenVariableDiscovery(max_hidden=0), "'max_hidden' .*Got 0"),
+        (HiddenVariableDiscovery(n_states=1), "'n_states' .*Got 1"),
+        (HiddenVariableDiscovery(adapt="magic"), "'adapt' .* 'blanket'.*Got 'magic'"),
+        (HiddenVariableDiscovery(time_limit=-1), "'time_limit' .*Got -1"),
+    ],
+)
+def test_a_wrong_value_is_told_at_fit_before_anything_is_read(model, words):
+    with pytest.raises(DataError, match=f"The {words}"):
+        model.fit(None)
+
+
+@pytest.mark.parametrize("kind", [LatentClassModel, BayesianNetwork, HiddenVariableDiscovery])
+def test_every_setting_has_its_constraint(kind):
+    assert set(kind._parameter_constraints) == set(kind().get_params())

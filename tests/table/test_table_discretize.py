@@ -16,7 +16,7 @@ def column(values, weights=None):
 
 
 def cuts(values, method, n_states, weights=None):
-    return Discretizer.fit(column(values, weights), method=method, n_states=n_states).cuts["x"]
+    return Discretizer.fit(column(values, weights), method=method, n_bins=n_states).cuts["x"]
 
 
 def test_equal_width():
@@ -30,7 +30,7 @@ def test_equal_frequency():
 
 
 def test_ties_leave_fewer_states_with_a_warning():
-    with pytest.warns(UnveilWarning, match="column 'x': only 2 of the 4 states asked for"):
+    with pytest.warns(UnveilWarning, match="column 'x': only 2 of the 4 bins asked for"):
         assert cuts([0] * 9 + [1], "equal_frequency", 4) == (0.5,)
 
 
@@ -86,7 +86,7 @@ def test_constant_columns_have_one_state():
 
 def test_only_the_named_columns_and_only_continuous_ones():
     table = Table.from_frame({"x": [0.5, 1.5], "y": [0.5, 1.5], "z": ["a", "b"]})
-    found = Discretizer.fit(table, "x", method="equal_width", n_states=2)
+    found = Discretizer.fit(table, "x", method="equal_width", n_bins=2)
     assert [v.is_discrete for v in found.apply(table).variables] == [True, False, True]
     assert list(Discretizer.fit(table, method="equal_width").cuts) == ["x", "y"]
     with pytest.raises(DataError, match=r"column 'z' is discrete already \(2 states\)"):
@@ -98,9 +98,9 @@ def test_only_the_named_columns_and_only_continuous_ones():
 def test_refusals():
     with pytest.raises(DataError, match=r"unknown method 'magic'.*'equal_width'"):
         cuts([1, 2], "magic", 3)
-    with pytest.raises(DataError, match="at least 2 states, got n_states=1"):
+    with pytest.raises(DataError, match="at least 2 bins, got n_bins=1"):
         cuts([1, 2], "kmeans", 1)
-    with pytest.raises(DataError, match="exactly 3 states"):
+    with pytest.raises(DataError, match="exactly 3 bins"):
         cuts([1, 2], "deviation", 4)
     with pytest.raises(DataError, match="'x' has no values"):
         Discretizer.fit(column([1.5, 2]).knock_out(1))

@@ -14,7 +14,7 @@ def test_continuous_columns_are_cut_and_the_cuts_kept():
     done = prepare(MIXED, drop=["y"], discretize="equal_frequency", n_bins=4)
     assert done.table.names == ("x", "z")
     assert done.table.variable("x").n_states == 4
-    assert done.discretizer == Discretizer.fit(MIXED, ["x"], method="equal_frequency", n_states=4)
+    assert done.discretizer == Discretizer.fit(MIXED, ["x"], method="equal_frequency", n_bins=4)
 
 
 def test_a_discrete_table_stays_as_it_is():

@@ -21,6 +21,7 @@ from unveil.cli.discover import discover
 from unveil.cli.fit import fit
 from unveil.cli.info import info
 from unveil.cli.learn import learn
+from unveil.cli.options import Command
 from unveil.cli.predict import impute, predict
 from unveil.cli.query import query
 from unveil.cli.sample import sample
@@ -69,7 +70,7 @@ COMMANDS = (
     info, learn, fit, discover, cluster, query, predict, impute, convert, sample, datasets, demo,
 )  # fmt: skip
 for command in COMMANDS:
-    app.command()(command)
+    app.command(cls=Command)(command)
 
 INTERRUPTED = 130
 

@@ -45,7 +45,7 @@ def cluster(
         Path | None, typer.Option(help="Where to write each row's class (.csv, .parquet, ...).")
     ] = None,
     starts: Annotated[int, typer.Option(min=1, help="How many times EM starts.")] = 10,
-    ess: Annotated[
+    equivalent_sample_size: Annotated[
         float | None,
         typer.Option(help="Equivalent sample size of a prior; maximum likelihood if not given."),
     ] = None,
@@ -55,7 +55,7 @@ def cluster(
     name: Annotated[str, typer.Option(help="What the hidden variable is called.")] = "class",
     drop: Drop = None,
     discretize: Discretize = None,
-    bins: Bins = 3,
+    n_bins: Bins = 3,
     time_limit: TimeLimit = None,
     seed: Seed = None,
     *,
@@ -65,11 +65,13 @@ def cluster(
     from unveil.em.mixture import latent_classes
     from unveil.model import EquivalentSampleSize
 
-    table = prepared(data, reading, drop, discretize, bins)
+    table = prepared(data, reading, drop, discretize, n_bins)
+    size = equivalent_sample_size
+    prior = None if size is None else EquivalentSampleSize(size)
     with live_progress("nats") as listener:
         found = latent_classes(
             table, _numbers(classes), criterion, starts,  # type: ignore[arg-type]
-            None if ess is None else EquivalentSampleSize(ess), name, folds,
+            prior, name, folds,
             seed=seed, progress=listener, time_limit=time_limit,
         )  # fmt: skip
     say(f"{data}: {table.n_rows:,} rows, {table.n_columns} columns")

@@ -31,7 +31,7 @@ def discover(
         Path, typer.Option("--output", "-o", help="The folder for the results.")
     ] = Path("out"),
     max_hidden: Annotated[int, typer.Option(min=1, help="At most so many hidden variables.")] = 3,
-    hidden_states: Annotated[
+    n_states: Annotated[
         int | None, typer.Option(min=2, help="A fixed number of states for hidden variables.")
     ] = None,
     adapt: Annotated[
@@ -40,7 +40,9 @@ def discover(
     soft: Annotated[
         int, typer.Option(help="Use arc confidence over so many resampled tables as signature.")
     ] = 0,
-    ess: Annotated[float, typer.Option(help="Equivalent sample size of the scores.")] = 1.0,
+    equivalent_sample_size: Annotated[
+        float, typer.Option(help="Equivalent sample size of the scores.")
+    ] = 1.0,
     max_parents: Annotated[int | None, typer.Option(help="At most so many parents.")] = None,
     resamples: Annotated[int, typer.Option(min=0, help="Resampled tables to test stability.")] = 10,
     straw_men: Annotated[bool, typer.Option(help="Compare with simpler explanations.")] = True,
@@ -49,7 +51,7 @@ def discover(
     ] = True,
     drop: Drop = None,
     discretize: Discretize = None,
-    bins: Bins = 3,
+    n_bins: Bins = 3,
     time_limit: TimeLimit = None,
     jobs: Jobs = None,
     seed: Seed = None,
@@ -61,11 +63,12 @@ def discover(
     from unveil.report import write_discovery
 
     settings = Settings(
-        equivalent_sample_size=ess, adapt=adapt, max_hidden=max_hidden,  # type: ignore[arg-type]
-        n_states=hidden_states,
+        equivalent_sample_size=equivalent_sample_size,
+        adapt=adapt,  # type: ignore[arg-type]
+        max_hidden=max_hidden, n_states=n_states,
         max_parents=max_parents, soft=soft,
     )  # fmt: skip
-    table = prepared(data, reading, drop, discretize, bins)
+    table = prepared(data, reading, drop, discretize, n_bins)
     folder = RunFolder(output, table, settings, seed, resume)
     if folder.earlier:
         note(f"going on from the run in {output} (use --no-resume to start afresh)")

@@ -31,7 +31,9 @@ def fit(
         Path | None,
         typer.Option("--output", "-o", help="Where to write the network (.json, .bif, ...)."),
     ] = None,
-    ess: Annotated[float, typer.Option(help="Equivalent sample size of the prior.")] = 1.0,
+    equivalent_sample_size: Annotated[
+        float, typer.Option(help="Equivalent sample size of the prior.")
+    ] = 1.0,
     maximum_likelihood: Annotated[
         bool, typer.Option("--maximum-likelihood", help="No prior: the likeliest parameters.")
     ] = False,
@@ -57,7 +59,7 @@ def fit(
 
     model = network_from(structure)
     table = _known_columns(Table.read(data, **reading), model, reading)
-    prior = None if maximum_likelihood else EquivalentSampleSize(ess)
+    prior = None if maximum_likelihood else EquivalentSampleSize(equivalent_sample_size)
     say(f"{data}: {table.n_rows:,} rows, {table.n_columns} of {len(model.names)} variables")
     if table.n_columns == len(model.names) and table.is_complete:
         fitted = Network.fit(model.dag, table, prior)

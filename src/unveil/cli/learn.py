@@ -49,7 +49,9 @@ def learn(
     score: Annotated[
         str, typer.Option(help="bdeu, bic, mdl, aic, k2, fnml, qnml or likelihood.")
     ] = "bdeu",
-    ess: Annotated[float, typer.Option(help="Equivalent sample size of bdeu.")] = 1.0,
+    equivalent_sample_size: Annotated[
+        float, typer.Option(help="Equivalent sample size of bdeu.")
+    ] = 1.0,
     search: Annotated[
         str,
         typer.Option(
@@ -67,7 +69,7 @@ def learn(
     ] = None,
     drop: Drop = None,
     discretize: Discretize = None,
-    bins: Bins = 3,
+    n_bins: Bins = 3,
     bootstrap: Annotated[
         int, typer.Option(help="Learn from so many resampled tables to see how sure each arc is.")
     ] = 0,
@@ -82,9 +84,9 @@ def learn(
     from unveil.learning import learn as learn_network
     from unveil.learning import score_named
 
-    table = prepared(data, reading, drop, discretize, bins)
+    table = prepared(data, reading, drop, discretize, n_bins)
     settings: dict[str, Any] = {
-        "score": score_named(score, ess),
+        "score": score_named(score, equivalent_sample_size),
         "search": search,
         "constraints": _constraints(max_parents, require, forbid, tier),
         "seed": seed,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from unveil.errors import DataError
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bins",
+    "Command",
     "Discretize",
     "Drop",
     "Jobs",
@@ -44,7 +46,7 @@ Discretize = Annotated[
     str | None,
     typer.Option(help="Cut continuous columns: equal_width, equal_frequency, kmeans, deviation."),
 ]
-Bins = Annotated[int, typer.Option(min=1, help="How many states a discretised column gets.")]
+Bins = Annotated[int, typer.Option(min=1, help="Into how many bins a continuous column is cut.")]
 
 OLD_METHODS = {"width": "equal_width", "frequency": "equal_frequency"}
 """Ways to cut, as they used to be called here."""
@@ -59,6 +61,25 @@ def prepared(
     table = Table.read(data, **reading)
     way = None if method is None else OLD_METHODS.get(method, method)
     return prepare(table, drop=drop or (), discretize=way, n_bins=n_bins).table
+
+
+OLD_OPTIONS = {"--ess": "--equivalent-sample-size", "--bins": "--n-bins"}
+"""Options as they used to be called; still understood, not shown."""
+
+
+class Command(TyperCommand):
+    """A command that knows its options by their old names, too."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments, old names of options replaced first."""
+        own = {name for parameter in self.params for name in parameter.opts}
+        return super().parse_args(ctx, [_renamed(word, own) for word in args])
+
+
+def _renamed(word: str, options: set[str]) -> str:
+    name, equals, value = word.partition("=")
+    new = OLD_OPTIONS.get(name)
+    return f"{new}{equals}{value}" if new in options and name not in options else word
 
 
 def reads_table(command: Callable[..., None]) -> Callable[..., None]:

@@ -3,7 +3,7 @@
 - `latent_class.py`: `LatentClassModel`, a mixture whose classes become features
 - `bayesian_network.py`: `BayesianNetwork`, structure and parameters from a table
 - `discovery.py`: `HiddenVariableDiscovery`, hidden variables whose states become features
-- `door.py`: what they all make of `X`
+- `door.py`: what they all make of `X`; `settings.py`: what their settings may be
 """
 
 from unveil.estimators.bayesian_network import BayesianNetwork

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from unveil.errors import DataError
 from unveil.estimators.door import Matrix, TableEstimator, seed_of
+from unveil.estimators.settings import SHARED, one_of, whole_from
 from unveil.graph.dag import DAG
 from unveil.learning import learn, score_named
+from unveil.score import SCORES
 from unveil.search.constraints import Constraints
+from unveil.search.learn import SEARCHES
 from unveil.table.core import Table
 from unveil.table.options import Unknown
 
@@ -31,12 +34,12 @@ class BayesianNetwork(TableEstimator):
         `chow-liu` or `annealing`.
     max_parents
         At most so many parents for any variable.
-    ess
+    equivalent_sample_size
         The equivalent sample size of the BDeu score and of the prior of the parameters.
     target
         The column that `predict` and `predict_proba` are about, unless they are told.
-    discretize, n_states
-        How to cut continuous columns, and into how many states; `None` refuses them.
+    discretize, n_bins
+        How to cut continuous columns, and into how many bins; `None` refuses them.
     unknown
         What a label is that `fit` has not seen: `error`, or `missing` for an empty cell.
     random_state
@@ -56,26 +59,34 @@ class BayesianNetwork(TableEstimator):
     ['no', 'no', 'no']
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SHARED,
+        "criterion": [one_of(SCORES)],
+        "search": [one_of(SEARCHES)],
+        "max_parents": [whole_from(0), None],
+        "target": [str, None],
+    }
+
     def __init__(
         self,
         *,
         criterion: str = "bdeu",
         search: str = "combined",
         max_parents: int | None = None,
-        ess: float = 1.0,
+        equivalent_sample_size: float = 1.0,
         target: str | None = None,
         discretize: str | None = None,
-        n_states: int = 3,
+        n_bins: int = 3,
         unknown: Unknown = "error",
         random_state: Any = None,
     ) -> None:
         self.criterion = criterion
         self.search = search
         self.max_parents = max_parents
-        self.ess = ess
+        self.equivalent_sample_size = equivalent_sample_size
         self.target = target
         self.discretize = discretize
-        self.n_states = n_states
+        self.n_bins = n_bins
         self.unknown = unknown
         self.random_state = random_state
 
@@ -83,7 +94,8 @@ class BayesianNetwork(TableEstimator):
         """Learn structure and parameters; `y` is ignored."""
         table = self._fit_table(X, sample_weight)
         limits = Constraints(max_parents=self.max_parents)
-        score, seed = score_named(self.criterion, self.ess), seed_of(self.random_state)
+        score = score_named(self.criterion, self.equivalent_sample_size)
+        seed = seed_of(self.random_state)
         learned = learn(
             table, score, self.search, constraints=limits, prior=self._prior(), seed=seed
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unveil.discovery import DiscoveryReport, Settings, discover
 from unveil.estimators.door import Matrix, TableEstimator, seed_of
+from unveil.estimators.settings import SHARED, at_least_zero, one_of, whole_from
 from unveil.table.options import Unknown
 
 __all__ = ["HiddenVariableDiscovery"]
@@ -23,14 +25,14 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
     ----------
     max_hidden
         At most so many hidden variables.
-    n_hidden_states
+    n_states
         A fixed number of states instead of agglomeration.
     adapt
         `em`, `blanket` or `full`: how far the structure is adapted around a candidate.
-    ess
+    equivalent_sample_size
         The equivalent sample size of the scores and the prior.
-    discretize, n_states
-        How to cut continuous columns, and into how many states; `None` refuses them.
+    discretize, n_bins
+        How to cut continuous columns, and into how many bins; `None` refuses them.
     unknown
         What a label is that `fit` has not seen: `error`, or `missing` for an empty cell.
     evidence
@@ -53,20 +55,30 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
 
     >>> from unveil import datasets
     >>> plans = datasets.table("college_plans")
-    >>> model = HiddenVariableDiscovery(ess=5.0, max_hidden=1, random_state=1).fit(plans)
-    >>> model.hidden_, model.transform(plans).shape[0]
+    >>> model = HiddenVariableDiscovery(equivalent_sample_size=5.0, max_hidden=1, random_state=1)
+    >>> model.fit(plans).hidden_, model.transform(plans).shape[0]
     (('H1',), 128)
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SHARED,
+        "max_hidden": [whole_from(1)],
+        "n_states": [whole_from(2), None],
+        "adapt": [one_of(["em", "blanket", "full"])],
+        "evidence": ["boolean"],
+        "time_limit": [at_least_zero, None],
+        "n_jobs": [Integral, None],
+    }
 
     def __init__(
         self,
         *,
         max_hidden: int = 3,
-        n_hidden_states: int | None = None,
+        n_states: int | None = None,
         adapt: str = "full",
-        ess: float = 1.0,
+        equivalent_sample_size: float = 1.0,
         discretize: str | None = None,
-        n_states: int = 3,
+        n_bins: int = 3,
         unknown: Unknown = "error",
         evidence: bool = False,
         time_limit: float | None = None,
@@ -74,11 +86,11 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         random_state: Any = None,
     ) -> None:
         self.max_hidden = max_hidden
-        self.n_hidden_states = n_hidden_states
-        self.adapt = adapt
-        self.ess = ess
-        self.discretize = discretize
         self.n_states = n_states
+        self.adapt = adapt
+        self.equivalent_sample_size = equivalent_sample_size
+        self.discretize = discretize
+        self.n_bins = n_bins
         self.unknown = unknown
         self.evidence = evidence
         self.time_limit = time_limit
@@ -89,10 +101,10 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         """Look for hidden variables; `y` is ignored."""
         table = self._fit_table(X, sample_weight)
         settings = Settings(
-            equivalent_sample_size=self.ess,
+            equivalent_sample_size=self.equivalent_sample_size,
             adapt=self.adapt,  # type: ignore[arg-type]
             max_hidden=self.max_hidden,
-            n_states=self.n_hidden_states,
+            n_states=self.n_states,
         )
         self.report_: DiscoveryReport = discover(
             table,

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unveil.errors import DataError
+from unveil.estimators.settings import check_settings
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
 from unveil.table.core import Table
@@ -34,7 +35,7 @@ class TableEstimator(DensityMixin, BaseEstimator):
     one that `fit` has not seen is an error or, with `unknown="missing"`, an empty cell. A category
     or a state that a frame or table declares counts as seen.
     Continuous columns are refused unless `discretize` names a way to cut them
-    (`equal_frequency`, `equal_width`, `kmeans`, `deviation`) into `n_states` states.
+    (`equal_frequency`, `equal_width`, `kmeans`, `deviation`) into `n_bins` bins.
     """
 
     unknown: Unknown
@@ -65,10 +66,14 @@ class TableEstimator(DensityMixin, BaseEstimator):
         return tags
 
     def _fit_table(self, X: Any, sample_weight: Any) -> Table:
-        """The table to learn from; notes the columns and, if asked to, learns the cuts."""
+        """The table to learn from; notes the columns and, if asked to, learns the cuts.
+
+        The settings are checked first, all of them, before anything is read.
+        """
+        check_settings(self)
         table = _weighted(_read(self, X, None), sample_weight)
         self._columns = table.variables
-        ready = prepare(table, discretize=self.discretize, n_bins=self.n_states)
+        ready = prepare(table, discretize=self.discretize, n_bins=self.n_bins)
         self.discretizer_ = ready.discretizer
         return ready.table
 
@@ -86,8 +91,8 @@ class TableEstimator(DensityMixin, BaseEstimator):
         return Discretizer(cuts.method, inside).apply(table)
 
     def _prior(self) -> EquivalentSampleSize | None:
-        ess = self.ess
-        return None if ess is None else EquivalentSampleSize(ess)
+        size = self.equivalent_sample_size
+        return None if size is None else EquivalentSampleSize(size)
 
 
 def _read(estimator: TableEstimator, X: Any, known: Mapping[str, Any] | None) -> Table:

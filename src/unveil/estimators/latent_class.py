@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unveil.em.mixture import MixtureResult, latent_classes
+from unveil.em.mixture import CRITERIA, MixtureResult, latent_classes
 from unveil.estimators.door import Matrix, TableEstimator, seed_of
+from unveil.estimators.settings import SHARED, at_least_zero, one_of, positive, whole_from
 from unveil.table.options import Unknown
 
 __all__ = ["LatentClassModel"]
@@ -28,13 +29,13 @@ class LatentClassModel(TransformerMixin, TableEstimator):
         `bic`, `aic`, `cheeseman-stutz` or `held-out`.
     n_starts
         How many times EM starts; the best counts.
-    ess
+    equivalent_sample_size
         The equivalent sample size of the prior; `None` for maximum likelihood, which may call rows
         unlike any seen impossible.
     max_iterations, tolerance
         When EM stops; see `unveil.em.fit_em`.
-    discretize, n_states
-        How to cut continuous columns, and into how many states; `None` refuses them.
+    discretize, n_bins
+        How to cut continuous columns, and into how many bins; `None` refuses them.
     unknown
         What a label is that `fit` has not seen: `error`, or `missing` for an empty cell.
     random_state
@@ -56,28 +57,38 @@ class LatentClassModel(TransformerMixin, TableEstimator):
     ((128, 2), ['class_1', 'class_2'])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SHARED,
+        "n_classes": [whole_from(1), Iterable],
+        "criterion": [one_of(CRITERIA)],
+        "n_starts": [whole_from(1)],
+        "equivalent_sample_size": [positive, None],
+        "max_iterations": [whole_from(1)],
+        "tolerance": [at_least_zero],
+    }
+
     def __init__(
         self,
         n_classes: int | Iterable[int] = 2,
         *,
         criterion: str = "bic",
         n_starts: int = 10,
-        ess: float | None = 1.0,
+        equivalent_sample_size: float | None = 1.0,
         max_iterations: int = 2000,
         tolerance: float = 1e-9,
         discretize: str | None = None,
-        n_states: int = 3,
+        n_bins: int = 3,
         unknown: Unknown = "error",
         random_state: Any = None,
     ) -> None:
         self.n_classes = n_classes
         self.criterion = criterion
         self.n_starts = n_starts
-        self.ess = ess
+        self.equivalent_sample_size = equivalent_sample_size
         self.max_iterations = max_iterations
         self.tolerance = tolerance
         self.discretize = discretize
-        self.n_states = n_states
+        self.n_bins = n_bins
         self.unknown = unknown
         self.random_state = random_state
 

@@ -12,37 +12,37 @@ __all__ = ["CUTTERS", "cut_deviation", "cut_equal_frequency", "cut_equal_width",
 _Array = npt.NDArray[np.float64]
 
 
-def cut_equal_width(values: _Array, weights: _Array, n_states: int) -> list[float]:
+def cut_equal_width(values: _Array, weights: _Array, n_bins: int) -> list[float]:
     """Cuts at equal distances between the least and the greatest value.
 
     >>> cut_equal_width(np.array([0.0, 1.0, 8.0]), np.ones(3), 4)
     [2.0, 4.0, 6.0]
     """
     low, high = values[0], values[-1]
-    return [float(low + (high - low) * k / n_states) for k in range(1, n_states)]
+    return [float(low + (high - low) * k / n_bins) for k in range(1, n_bins)]
 
 
-def cut_equal_frequency(values: _Array, weights: _Array, n_states: int) -> list[float]:
+def cut_equal_frequency(values: _Array, weights: _Array, n_bins: int) -> list[float]:
     """Cuts half way between values, so that the weight between cuts is as equal as ties allow.
 
     >>> cut_equal_frequency(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4), 2)
     [2.5]
     """
     below = np.cumsum(weights)[:-1]
-    targets = weights.sum() * np.arange(1, n_states) / n_states
+    targets = weights.sum() * np.arange(1, n_bins) / n_bins
     places = sorted({int(np.argmin(np.abs(below - target))) for target in targets})
     return _between(values, places)
 
 
-def cut_kmeans(values: _Array, weights: _Array, n_states: int) -> list[float]:
+def cut_kmeans(values: _Array, weights: _Array, n_bins: int) -> list[float]:
     """Cuts half way between the centres of k-means clusters (Lloyd, the better of two starts).
 
     >>> cut_kmeans(np.array([0.0, 1.0, 10.0, 11.0]), np.ones(4), 2)
     [5.5]
     """
-    n_states = min(n_states, len(values))
+    n_bins = min(n_bins, len(values))
     spread = (np.cumsum(weights) - weights / 2) / weights.sum()
-    shares = (np.arange(n_states) + 0.5) / n_states
+    shares = (np.arange(n_bins) + 0.5) / n_bins
     starts = [
         values[np.searchsorted(spread, shares).clip(0, len(values) - 1)],
         values[0] + (values[-1] - values[0]) * shares,
@@ -50,7 +50,7 @@ def cut_kmeans(values: _Array, weights: _Array, n_states: int) -> list[float]:
     return min((_lloyd(values, weights, start) for start in starts), key=lambda found: found[1])[0]
 
 
-def cut_deviation(values: _Array, weights: _Array, n_states: int) -> list[float]:
+def cut_deviation(values: _Array, weights: _Array, n_bins: int) -> list[float]:
     """Cuts one standard deviation below and above the mean of the column.
 
     The thesis (section 6.6, Yeast) cuts so at the mean of each gene, which is a row of its table:
@@ -70,7 +70,7 @@ CUTTERS: dict[str, Callable[[_Array, _Array, int], list[float]]] = {
     "kmeans": cut_kmeans,
     "deviation": cut_deviation,
 }
-"""From distinct values in ascending order, their weights and a number of states to cuts."""
+"""From distinct values in ascending order, their weights and a number of bins to cuts."""
 
 
 def _between(values: _Array, places: list[int]) -> list[float]:

@@ -30,7 +30,7 @@ class Discretizer:
     column with one value has one state.
 
     >>> table = Table.from_frame({"x": [0.5, 1.0, 2.0, 9.5], "y": ["a", "b", "b", "a"]})
-    >>> coarse = Discretizer.fit(table, method="equal_width", n_states=3)
+    >>> coarse = Discretizer.fit(table, method="equal_width", n_bins=3)
     >>> coarse.cuts
     {'x': (3.5, 6.5)}
     >>> coarse.apply(table).labels("x")
@@ -47,19 +47,20 @@ class Discretizer:
         names: str | Iterable[str] | None = None,
         *,
         method: str = "equal_frequency",
-        n_states: int = 3,
+        n_bins: int = 3,
     ) -> Discretizer:
         """Cut points for the named continuous columns, for all of them when not given.
 
-        `method` is "equal_width", "equal_frequency", "kmeans" or "deviation" (always three states).
+        `method` is "equal_width", "equal_frequency", "kmeans" or "deviation" (always three bins).
+        A bin becomes a state.
         """
         if method not in CUTTERS:
             raise DataError(f"unknown method {method!r}; choose one of {listing(list(CUTTERS))}")
-        if n_states < 2 or (method == "deviation" and n_states != 3):
-            wanted = "exactly 3 states (down, same, up)" if n_states >= 2 else "at least 2 states"
-            raise DataError(f"method {method!r} needs {wanted}, got n_states={n_states}")
+        if n_bins < 2 or (method == "deviation" and n_bins != 3):
+            wanted = "exactly 3 bins (down, same, up)" if n_bins >= 2 else "at least 2 bins"
+            raise DataError(f"method {method!r} needs {wanted}, got n_bins={n_bins}")
         chosen = _chosen(table, names)
-        return cls(method, {name: _cuts(table, name, method, n_states) for name in chosen})
+        return cls(method, {name: _cuts(table, name, method, n_bins) for name in chosen})
 
     def apply(self, table: Table) -> Table:
         """The table with the learned columns replaced by discrete ones; missing stays missing."""
@@ -120,7 +121,7 @@ def _chosen(table: Table, names: str | Iterable[str] | None) -> list[str]:
     return chosen
 
 
-def _cuts(table: Table, name: str, method: str, n_states: int) -> tuple[float, ...]:
+def _cuts(table: Table, name: str, method: str, n_bins: int) -> tuple[float, ...]:
     there = ~table.missing(name) & (table.row_weights > 0)
     if not there.any():
         raise DataError(f"column {name!r} has no values, so there is nothing to cut; leave it out")
@@ -128,10 +129,10 @@ def _cuts(table: Table, name: str, method: str, n_states: int) -> tuple[float, .
     if len(values) == 1:
         return ()
     weights = np.bincount(place, table.row_weights[there]).astype(np.float64)
-    cuts = tuple(sorted(set(CUTTERS[method](values, weights, n_states))))
-    if len(cuts) < n_states - 1:
+    cuts = tuple(sorted(set(CUTTERS[method](values, weights, n_bins))))
+    if len(cuts) < n_bins - 1:
         tell(
-            f"column {name!r}: only {len(cuts) + 1} of the {n_states} states asked for, its "
+            f"column {name!r}: only {len(cuts) + 1} of the {n_bins} bins asked for, its "
             f"{count(len(values), 'distinct value')} leave no place for more cuts"
         )
     return cuts

@@ -53,7 +53,7 @@ def prepare(
     if continuous:
         if discretize is None:
             raise _undecided(continuous)
-        cuts = Discretizer.fit(table, continuous, method=discretize, n_states=n_bins)
+        cuts = Discretizer.fit(table, continuous, method=discretize, n_bins=n_bins)
         table = cuts.apply(table)
     _tell_of_identifiers(table)
     return Prepared(table, cuts)
