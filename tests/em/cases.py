@@ -8,7 +8,7 @@ from infer.networks import as_table, networks
 from infer.oracle import Enumeration
 
 from unveil import EquivalentSampleSize, Network, PriorNetwork, PseudoCount, Table, TableCPD
-from unveil.em.flat import FlatTables
+from unveil.model.flat import FlatTables
 
 
 class Case(NamedTuple):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from unveil import Network, Table, TableCPD, Variable
 from unveil.em import expectation
 from unveil.em.expectation import Expectation
-from unveil.em.flat import FlatTables
+from unveil.model.flat import FlatTables
 from unveil.em.hard import HardExpectation
 from unveil.errors import DataError
 from unveil.infer.shared import least_cells

@@ -5,7 +5,7 @@ import pytest
 
 from unveil import Network, TableCPD, Variable
 from unveil.em.expectation import stack_codes
-from unveil.em.flat import FlatTables
+from unveil.model.flat import FlatTables
 from unveil.infer.reduced import GROUP_SIZES, ReducedModel
 from unveil.kernels.reduced import reduced_pass, reduced_pass_plain
 

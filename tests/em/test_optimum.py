@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from unveil import DAG, EquivalentSampleSize, Network, Table, TableCPD, Variable, fit
 from unveil.em import fit_em
-from unveil.em.flat import FlatTables
+from unveil.model.flat import FlatTables
 
 X, Y, Z = (Variable(n, [0, 1]) for n in "xyz")
 

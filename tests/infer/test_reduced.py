@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unveil.em.expectation import stack_codes
-from unveil.em.flat import FlatTables
+from unveil.model.flat import FlatTables
 from unveil.infer import reduced
 from unveil.infer.evidence import evidence_from
 from unveil.infer.reduced import ReducedModel

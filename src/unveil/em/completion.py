@@ -8,18 +8,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import SizeError
-from unveil.infer.evidence import evidence_from
-from unveil.infer.posterior import refuse_impossible, tree_of
+from unveil.infer.plan import Use
+from unveil.infer.posterior import cells_for, refuse_impossible
 from unveil.model.network import Network
 from unveil.table.core import Table
 
 __all__ = ["complete_rows"]
 
 Codes = npt.NDArray[np.int64]
-
-MOST_COMPLETIONS = 1_000_000
-"""Where no junction tree fits, completions are drawn from the list of all, if it is not longer."""
 
 
 def complete_rows(
@@ -61,39 +57,10 @@ def complete_rows(
     weights = known.row_weights
     parts = [_enumerate(network, codes[:, exact], missing[:, exact], weights[exact], negligible)]
     if not exact.all():
-        generator = np.random.default_rng(seed)
-        try:
-            parts.append(_draw(network, known.take(~exact), draws, generator))
-        except SizeError:
-            if n_completions[~exact].sum() > MOST_COMPLETIONS:
-                raise
-            parts.append(
-                _draw_from_all(
-                    network, codes[:, ~exact], missing[:, ~exact], weights[~exact], draws, generator
-                )
-            )
+        parts.append(_draw(network, known.take(~exact), draws, np.random.default_rng(seed)))
     cells = np.concatenate([p[0] for p in parts], axis=1)
     mass = np.concatenate([p[1] for p in parts])
     return Table(network.variables, list(cells), mass)
-
-
-def _draw_from_all(
-    network: Network,
-    codes: Codes,
-    missing: npt.NDArray[np.bool_],
-    weights: npt.NDArray[np.float64],
-    draws: int,
-    generator: np.random.Generator,
-) -> tuple[Codes, npt.NDArray[np.float64]]:
-    """Draws from the list of all completions, for networks too large for a junction tree."""
-    cells, mass = [], []
-    for r in range(codes.shape[1]):
-        listed, share = _enumerate(
-            network, codes[:, r : r + 1], missing[:, r : r + 1], np.ones(1), 0.0
-        )
-        cells.append(listed[:, generator.choice(share.size, draws, p=share / share.sum())])
-        mass.append(np.full(draws, weights[r] / draws))
-    return np.concatenate(cells, axis=1), np.concatenate(mass)
 
 
 def _enumerate(
@@ -130,11 +97,10 @@ def _enumerate(
 def _draw(
     network: Network, table: Table, draws: int, generator: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    tree = tree_of(network, network.names)
-    evidence = evidence_from(tree.network, tree.names, table, {})
+    plan = cells_for(network, network.names, table, {}, Use(trees_first=True))
     cells, mass = [], []
     for _ in range(draws):
-        log_z, drawn = tree.explain(evidence, generator)
+        log_z, drawn = plan.draws(plan.layout.own, generator)
         refuse_impossible(log_z)
         cells.append(drawn)
         mass.append(table.row_weights / draws)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from unveil.em.flat import FlatTables
+from unveil.model.flat import FlatTables
 from unveil.errors import SizeError
 from unveil.model.network import Network
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from unveil.em.align import align_states
 from unveil.em.expectation import Expectation, Expected
-from unveil.em.flat import FlatTables
+from unveil.model.flat import FlatTables
 from unveil.em.hard import HardExpectation
 from unveil.em.loop import EMRun, run_em
 from unveil.em.starts import START_KINDS, network_to_start

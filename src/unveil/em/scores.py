@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.em.expectation import Expectation
-from unveil.em.flat import FlatTables
+from unveil.model.flat import FlatTables
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.score.incomplete import ExpectedFamilies, ExpectedFamily

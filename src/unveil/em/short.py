@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.em.expectation import Expectation, rows_to_learn_from
-from unveil.em.flat import FlatTables
+from unveil.model.flat import FlatTables
 from unveil.em.loop import run_em
 from unveil.em.parametric import em_step
 from unveil.model.cpd import CPD

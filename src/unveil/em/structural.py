@@ -15,7 +15,7 @@ import numpy as np
 
 from unveil.em.completion import complete_rows
 from unveil.em.expectation import Expectation
-from unveil.em.flat import FlatTables
+from unveil.model.flat import FlatTables
 from unveil.em.loop import run_em
 from unveil.em.parametric import em_step, variables_of
 from unveil.em.scores import expected_families

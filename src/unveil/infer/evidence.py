@@ -12,7 +12,14 @@ from unveil.model.network import Network
 from unveil.table.core import Table, code_dtype, missing_code
 from unveil.table.variable import Label
 
-__all__ = ["Findings", "Likelihoods", "evidence_from", "observed_names", "table_of_findings"]
+__all__ = [
+    "Findings",
+    "Likelihoods",
+    "evidence_from",
+    "observed_names",
+    "soft_evidence",
+    "table_of_findings",
+]
 
 Findings = Mapping[str, Label]
 """Observed states by name."""
@@ -57,13 +64,14 @@ def evidence_from(
                 # Widened first: a column of bytes cannot hold the mark of a wider matrix.
                 codes[row] = known.column(name)
                 codes[row, known.missing(name)] = missing
-    soft, soft_first = _soft(network, names, likelihoods, table.n_rows)
+    soft, soft_first = soft_evidence(network, names, likelihoods, table.n_rows)
     return Evidence(codes, missing, soft, soft_first)
 
 
-def _soft(
+def soft_evidence(
     network: Network, names: Sequence[str], likelihoods: Likelihoods, n_rows: int
 ) -> tuple[np.ndarray, np.ndarray]:
+    """Likelihoods of states, equal for all rows, as `Evidence` takes them."""
     first = np.full(len(names), -1, np.int64)
     blocks: list[np.ndarray] = []
     total = 0

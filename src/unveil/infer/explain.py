@@ -9,10 +9,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import SizeError
-from unveil.infer.evidence import Findings, Likelihoods, evidence_from
-from unveil.infer.posterior import as_table, joint_posterior, refuse_impossible, tree_of
-from unveil.infer.shared import shared_explanation
+from unveil.infer.evidence import Findings, Likelihoods
+from unveil.infer.plan import Use
+from unveil.infer.posterior import as_table, cells_for, joint_posterior, refuse_impossible
 from unveil.model.network import Network
 from unveil.records import Record
 from unveil.table.core import Table
@@ -57,16 +56,9 @@ def most_probable(
     ('yes', 0.0259)
     """
     table = as_table(network, given)
-    evidence = evidence_from(network, network.names, table, dict(likelihood or {}))
-    found = shared_explanation(network, evidence, max_bytes=max_bytes)
-    if found is None:
-        try:
-            found = tree_of(network, network.names, max_bytes).explain(evidence)
-        except SizeError:
-            found = shared_explanation(network, evidence, even_if_dear=True, max_bytes=max_bytes)
-            if found is None:
-                raise
-    log_p, codes = found
+    soft = dict(likelihood or {})
+    cells = cells_for(network, network.names, table, soft, Use(max_bytes=max_bytes))
+    log_p, codes = cells.most_probable(cells.layout.own)
     refuse_impossible(log_p)
     return Explanation(Table(network.variables, codes, table.weights), log_p)
 
@@ -78,11 +70,10 @@ def draw_missing(
 
     Hidden variables and variables without a column are drawn too.
     """
-    tree = tree_of(network, network.names)
-    evidence = evidence_from(tree.network, tree.names, table, {})
-    log_z, codes = tree.explain(evidence, np.random.default_rng(seed))
+    cells = cells_for(network, network.names, table, {}, Use(trees_first=True))
+    log_z, codes = cells.draws(cells.layout.own, np.random.default_rng(seed))
     refuse_impossible(log_z)
-    return Table(tree.network.variables, codes, table.weights)
+    return Table(network.variables, codes, table.weights)
 
 
 def map_of(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import DataError, ModelError, SizeError
+from unveil.errors import DataError, ModelError
 from unveil.infer.evidence import (
     Findings,
     Likelihoods,
@@ -18,8 +17,11 @@ from unveil.infer.evidence import (
     observed_names,
     table_of_findings,
 )
-from unveil.infer.shared import answer_by_patterns, early_answer, shared_answer
+from unveil.infer.plan import Use
+from unveil.infer.rows import prepared_rows
 from unveil.infer.tree import JunctionTree
+from unveil.infer.unseen import UnseenCells
+from unveil.model.flat import FlatTables
 from unveil.model.network import Network
 from unveil.records import Record
 from unveil.table.core import Table
@@ -36,10 +38,6 @@ __all__ = [
 ]
 
 Matrix = npt.NDArray[np.float64]
-
-HEAVY_TREE, TREE_SETUP = 2_000_000, 10.0
-"""With more cells, setting up the tree takes so long (so many visits for each) that rows are rather
-summed over one pattern of gaps after the other, if that is less work."""
 
 
 @dataclass(frozen=True)
@@ -205,24 +203,18 @@ def _exact(
 ) -> tuple[Matrix, list[Matrix]]:
     """log P(evidence) and the marginals of the targets, by whatever costs least."""
     names = [*seen, *targets]
+    cells = cells_for(network, names, table, soft, Use(max_bytes=max_bytes, n_jobs=n_jobs))
+    places = [cells.layout.names.index(name) for name in targets]
+    return cells.marginals(cells.layout.own, places)
+
+
+def cells_for(
+    network: Network, names: Sequence[str], table: Table, soft: Likelihoods, use: Use
+) -> UnseenCells:
+    """The plan for a question about `names`; a junction tree is kept with the network."""
     part = relevant_network(network, names)
-    evidence = evidence_from(part, part.names, table, soft)
-    places = [part.names.index(name) for name in targets]
-    found = early_answer(part, evidence, places, max_bytes)
-    if found is not None:
-        return found
-    try:
-        tree = tree_of(network, names, max_bytes)
-    except SizeError:
-        found = answer_by_patterns(part, evidence, places, math.inf, max_bytes)
-        if found is None:
-            raise
-        return found
-    if tree.n_cells > HEAVY_TREE:
-        found = answer_by_patterns(part, evidence, places, TREE_SETUP * tree.n_cells)
-        if found is not None:
-            return found
-    return shared_answer(tree, evidence, places) or tree.marginals(evidence, places, n_jobs)
+    rows = prepared_rows(part, table, likelihoods=soft)
+    return UnseenCells(FlatTables(part), rows, use, lambda: tree_of(network, names, use.max_bytes))
 
 
 def as_table(network: Network, given: Findings | Table | None) -> Table:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unveil.infer import costs
 from unveil.infer.tree import N_PARTS, in_threads
 from unveil.kernels.reduced import ReducedPlan, reduced_pass
 from unveil.model.network import Network
@@ -28,7 +29,6 @@ __all__ = ["ReducedModel"]
 Matrix = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 THREAD_WORK = 2_000_000
-MAX_ENTRIES = 20_000_000
 GROUP_SIZES = ((4000, 64), (1000, 16), (0, 1))
 """From so many rows on, families are put together while they have at most so many configurations
 of what is seen: beyond 64, reading the larger tables costs what the fewer look-ups save."""
@@ -38,7 +38,7 @@ class ReducedModel:
     """The part of a network that matters when exactly the variables `unseen` are not observed.
 
     `cost` estimates the work per row. Tables are given as one vector in the order of the
-    network's variables (as `unveil.em.flat.FlatTables` lays them out).
+    network's variables (as `unveil.model.flat.FlatTables` lays them out).
     """
 
     def __init__(self, network: Network, unseen: Sequence[str]) -> None:
@@ -69,7 +69,7 @@ class ReducedModel:
     @property
     def fits(self) -> bool:
         """Whether the layout is small enough to be used."""
-        return self.n_entries <= MAX_ENTRIES
+        return self.n_entries <= costs.MOST_ENTRIES
 
     def log_likelihoods(self, tables: Matrix, codes: Any) -> Matrix:
         """The log of the sum over unseen configurations of the relevant families' product."""
@@ -84,6 +84,19 @@ class ReducedModel:
         """The same, and the expected counts of the relevant families, laid out like `tables`."""
         log_z, _, counts = self._run(tables, codes, weights, False)
         return log_z, counts
+
+    def counts(self, posterior: Matrix, codes: Any, weights: Matrix, size: int) -> Matrix:
+        """The counts of the relevant families under a given posterior, shape (n_rows, K)."""
+        layout = self._layout(1)
+        plan, every = layout.plan, np.arange(self.n_configurations)
+        mass = (posterior * weights[:, None]).ravel()
+        flat = np.zeros(self.n_entries)
+        for f, first in enumerate(plan.first):
+            place = np.full(codes.shape[1], first, np.int64)
+            for m in range(plan.member_first[f], plan.member_first[f + 1]):
+                place += codes[plan.member[m]].astype(np.int64) * int(plan.step[m])
+            flat += np.bincount((place[:, None] + every).ravel(), mass, flat.size)
+        return layout.counts(flat, size)
 
     def _run(
         self, tables: Matrix, codes: Any, weights: Matrix | None, keep: bool

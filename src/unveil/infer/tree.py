@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from unveil.errors import Hint, ModelError, SizeError
 from unveil.graph.triangulation import CliqueTree, clique_tree
+from unveil.infer import costs
 from unveil.kernels.propagate import TreePlan, calibrate, explain
 from unveil.kernels.propagate_logs import calibrate_logs, explain_logs
 from unveil.kernels.slices import agreeing_cells, calibrate_slices, explain_slices
@@ -37,9 +38,6 @@ THREAD_CELLS = 2_000_000
 """Less work than this (rows times cells) is not worth handing to threads."""
 N_PARTS = 4
 """Into how many blocks more work is cut."""
-SLICE_COST, CLIQUE_COST = 4, 50
-"""What it costs to visit a cell because a row agrees with it, and to find such cells of a clique;
-to visit all cells in turn costs one for each."""
 
 Matrix = npt.NDArray[np.float64]
 Codes = npt.NDArray[Any]
@@ -238,14 +236,14 @@ class JunctionTree:
         return min(self.n_cells, self._slice_cost(cells))
 
     def _slice_cost(self, n_agreeing: int) -> int:
-        return SLICE_COST * n_agreeing + CLIQUE_COST * len(self.cliques.cliques)
+        return costs.SLICE * n_agreeing + costs.CLIQUE * len(self.cliques.cliques)
 
     def _by_agreement(self, evidence: Evidence) -> tuple[Rows, Rows, int]:
         """The rows to take through the few cells they agree with, and those through all.
 
         Also the most cells that one of the first kind agrees with.
         """
-        limit = (self.n_cells - self._slice_cost(0)) // SLICE_COST
+        limit = (self.n_cells - self._slice_cost(0)) // costs.SLICE
         agreeing = np.full(evidence.n_rows, limit + 1)
         if limit > 0 and not (evidence.soft_first >= 0).any():
             agreeing_cells(self.plan, evidence.codes, evidence.missing, limit, agreeing)

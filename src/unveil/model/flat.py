@@ -1,14 +1,21 @@
-"""The tables of a network as one vector, so that an EM step is a handful of array operations."""
+"""The tables of a network as one vector, so that an EM step is a handful of array operations.
+
+Whoever sums over unseen cells, differentiates or re-estimates tables works on this vector; only
+the ends of a calculation see a `Network`.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import ModelError
+from unveil.kernels.families import add_looked_up, push_digit, tally
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.model.table_cpd import TableCPD
@@ -30,7 +37,7 @@ class FlatTables:
         for cpd in network.cpds.values():
             if not isinstance(cpd, TableCPD):
                 raise ModelError(
-                    f"EM needs tables of probabilities; {cpd.variable.name!r} has {cpd.kind}"
+                    f"this needs tables of probabilities; {cpd.variable.name!r} has {cpd.kind}"
                 )
             self.families.append(tuple(place[v.name] for v in (*cpd.parents, cpd.variable)))
             self.shapes.append(cpd.values.shape)
@@ -41,6 +48,11 @@ class FlatTables:
             [np.full(n // s[-1], s[-1]) for n, s in zip(sizes, self.shapes, strict=True)]
         )
         self._row_first = np.concatenate([[0], np.cumsum(self._row_length)[:-1]]).astype(np.int64)
+
+    @cached_property
+    def own(self) -> Vector:
+        """The tables of the network that the layout was made for."""
+        return self.pack(self.network)
 
     def pack(self, network: Network) -> Vector:
         """The tables of a network with this layout as one vector."""
@@ -70,6 +82,33 @@ class FlatTables:
             vector[a:b].reshape(shape)
             for a, b, shape in zip(self.first, self.first[1:], self.shapes, strict=False)
         ]
+
+    def count(self, codes: Any, weights: Vector, families: Iterable[int] | None = None) -> Vector:
+        """The counts of complete rows as one vector; zeros for families left out.
+
+        `codes` has shape (n_variables, n_rows).
+        """
+        counts = np.zeros(self.size)
+        for v in range(len(self.names)) if families is None else families:
+            tally(self._positions(v, codes), weights, counts[self.first[v] : self.first[v + 1]])
+        return counts
+
+    def add_log_probabilities(
+        self, total: Vector, tables: Vector, codes: Any, families: Iterable[int] | None = None
+    ) -> None:
+        """Add to each complete row the sum over families of log P(x | u)."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(tables)
+        for v in range(len(self.names)) if families is None else families:
+            own = logs[self.first[v] : self.first[v + 1]]
+            add_looked_up(total, own, self._positions(v, codes))
+
+    def _positions(self, v: int, codes: Any) -> Any:
+        """Which cell of its table each row shows of family `v`."""
+        position = np.zeros(codes.shape[1], np.int64)
+        for m, k in zip(self.families[v], self.shapes[v], strict=True):
+            push_digit(position, codes[m], k)
+        return position
 
     def row_sums(self, vector: Vector) -> Vector:
         """The sum over the child's states for every configuration of every family's parents."""
