@@ -29,7 +29,7 @@ import numpy as np
 from common import machine, markdown_table, network_file, versions, write_json
 
 from unveil import Network, Table, datasets, load
-from unveil.infer import tree as tree_module
+from unveil.infer import costs
 from unveil.infer.evidence import evidence_from
 from unveil.infer.posterior import posterior
 from unveil.infer.tree import JunctionTree
@@ -364,14 +364,14 @@ def rows_with_gaps(network: Network, seed: int) -> list[Answer]:
         rows = network.sample(n, seed=seed).knock_out(missing, seed=seed)
         evidence = evidence_from(network, network.names, rows, {})
         times = {}
-        cost = tree_module.CLIQUE_COST
+        cost = costs.CLIQUE
         for way, clique_cost in (("agreeing", cost), ("all", 10**12)):
-            tree_module.CLIQUE_COST = clique_cost
+            costs.CLIQUE = clique_cost
             tree.expected_counts(evidence, np.ones(n), n_jobs=1)
             started = time.perf_counter()
             tree.expected_counts(evidence, np.ones(n), n_jobs=1)
             times[way] = (time.perf_counter() - started) / n * 1e6
-        tree_module.CLIQUE_COST = cost
+        costs.CLIQUE = cost
         found.append({"missing": missing, "cells": tree.n_cells, "rows": n, "us_per_row": times})
     return found
 

@@ -8,8 +8,9 @@ from infer.networks import as_table
 from infer.oracle import Enumeration
 
 from unveil import Network, Table, TableCPD, Variable, datasets
-from unveil.em import complete_rows, completion
+from unveil.em import complete_rows
 from unveil.errors import ModelError, SizeError
+from unveil.infer import JunctionTree, costs
 
 from .cases import cases, expected_counts, naive_bayes
 
@@ -155,7 +156,8 @@ def test_draws_where_no_junction_tree_fits(monkeypatch):
     def refuse(*arguments, **settings):
         raise SizeError("too large")
 
-    monkeypatch.setattr(completion, "tree_of", refuse)
+    monkeypatch.setattr(JunctionTree, "__init__", refuse)
+    asia = asia.map_variables(lambda v: v)
     found = complete_rows(asia, rows, cap=1, draws=4000, seed=1)
     assert found.is_complete
     assert found.total_weight == pytest.approx(4.0)
@@ -164,6 +166,6 @@ def test_draws_where_no_junction_tree_fits(monkeypatch):
             np.bincount(t.column(name), t.row_weights, 2) / t.total_weight for t in (found, usual)
         )
         np.testing.assert_allclose(here, there, atol=0.02)
-    monkeypatch.setattr(completion, "MOST_COMPLETIONS", 3)
+    monkeypatch.setattr(costs, "MOST_ENTRIES", 3)
     with pytest.raises(SizeError):
         complete_rows(asia, rows, cap=1, draws=2, seed=1)

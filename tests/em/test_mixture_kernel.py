@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from unveil import Network, TableCPD, Variable
-from unveil.em.expectation import stack_codes
-from unveil.model.flat import FlatTables
 from unveil.infer.reduced import GROUP_SIZES, ReducedModel
+from unveil.infer.rows import prepared_rows
 from unveil.kernels.reduced import reduced_pass, reduced_pass_plain
+from unveil.model.flat import FlatTables
 
 
 def a_network(generator: np.random.Generator) -> Network:
@@ -30,7 +30,7 @@ def test_families_put_together_give_the_same(seed):
     generator = np.random.default_rng(seed)
     network = a_network(generator)
     table = network.sample(GROUP_SIZES[0][0] + 300, generator).without("h")
-    codes, _ = stack_codes(network, table)
+    codes = prepared_rows(network, table).codes
     weights = generator.random(table.n_rows)
     tables = FlatTables(network).pack(network)
     model = ReducedModel(network, ["h"])
@@ -53,7 +53,7 @@ def test_families_put_together_give_the_same(seed):
 def test_twins_agree(group_size):
     generator = np.random.default_rng(7)
     network = a_network(generator)
-    codes, _ = stack_codes(network, network.sample(600, generator).without("h"))
+    codes = prepared_rows(network, network.sample(600, generator).without("h")).codes
     model = ReducedModel(network, ["h"])
     layout = model._layout(group_size)
     logs = layout.logs(FlatTables(network).pack(network))

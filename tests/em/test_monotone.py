@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 
 from unveil import EquivalentSampleSize, Network, Table, TableCPD, Variable
 from unveil.em import fit_em
-from unveil.em.expectation import Expectation, Expected
-from unveil.em.hard import HardExpectation
 from unveil.em.loop import run_em
-from unveil.em.parametric import em_step
+from unveil.em.steps import TableEM
 from unveil.errors import UnveilWarning
+from unveil.infer.unseen import Expected
 
 from .cases import best_completions, cases, log_likelihood, priors, random_tables
 
@@ -43,8 +42,8 @@ def test_one_step_at_a_time(case, which, hard, seed):
     add the prior's part.
     """
     flat, prior = case.flat, priors(case.network)[which]
-    kind, oracle = (HardExpectation, best_completions) if hard else (Expectation, log_likelihood)
-    step = em_step(kind(flat, case.table), flat, prior)
+    oracle = best_completions if hard else log_likelihood
+    step = TableEM(case.network, case.table, prior, hard).step
     tables = random_tables(flat, seed)
     trace = []
     for _ in range(8):
@@ -73,10 +72,11 @@ def test_the_trace_of_a_fit(case, which, hard, start):
 def test_the_m_step_is_the_best_there_is(case, seed):
     """No tables near those of the M-step have a larger expected completed likelihood and prior."""
     flat, prior = case.flat, EquivalentSampleSize(0.5)
-    expectation = Expectation(flat, case.table)
+    em = TableEM(case.network, case.table, prior)
     tables = random_tables(flat, seed)
-    target = expectation(tables).counts + flat.pack_prior(prior)
-    better, _ = em_step(expectation, flat, prior)(tables)
+    expected = em.e_step(tables)
+    target = expected.counts + flat.pack_prior(prior)
+    better = em.m_step(expected)
     value = target @ np.log(better)
     for other in range(5):
         mixed = flat.normalised(better * 0.9 + 0.1 * random_tables(flat, seed + other))

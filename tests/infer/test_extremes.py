@@ -8,7 +8,7 @@ import pytest
 
 from unveil import Network, Table, TableCPD, Variable
 from unveil.errors import SizeError
-from unveil.infer import tree as tree_module
+from unveil.infer import costs
 from unveil.infer.evidence import evidence_from
 from unveil.infer.explain import most_probable
 from unveil.infer.posterior import joint_posterior, log_likelihoods, posterior, relevant_network
@@ -23,9 +23,7 @@ N = 1000
 @pytest.fixture(autouse=True, params=["all cells", "agreeing cells"])
 def way(request, monkeypatch):
     """Everything here holds whichever way rows take through the tree."""
-    monkeypatch.setattr(
-        tree_module, "CLIQUE_COST", 10**9 if request.param == "all cells" else -(10**9)
-    )
+    monkeypatch.setattr(costs, "CLIQUE", 10**9 if request.param == "all cells" else -(10**9))
 
 
 def chain(tables):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from unveil import Network
+from unveil.infer import costs
 from unveil.infer import tree as tree_module
 from unveil.infer.evidence import evidence_from
 from unveil.infer.posterior import posterior
@@ -152,7 +153,7 @@ def test_few_cells_equal_all_cells(monkeypatch, n_rows):
         evidence = evidence_of(network, rows, {})
         answers = []
         for clique_cost in (-(10**6), 10**6):
-            monkeypatch.setattr(tree_module, "CLIQUE_COST", clique_cost)
+            monkeypatch.setattr(costs, "CLIQUE", clique_cost)
             few, many, _ = tree._by_agreement(evidence)
             assert (few if clique_cost > 0 else many).size == 0
             drawn = tree.explain(evidence, np.random.default_rng(seed))[1]
@@ -168,9 +169,9 @@ def test_a_row_is_taken_through_what_costs_less(monkeypatch):
     network, rows, _, _ = case(5, 40)
     tree = JunctionTree(network)
     evidence = evidence_of(network, rows, {})
-    monkeypatch.setattr(tree_module, "CLIQUE_COST", 0)
+    monkeypatch.setattr(costs, "CLIQUE", 0)
     few, many, most = tree._by_agreement(evidence)
-    costs = [tree.cost(np.flatnonzero(row < 0)) for row in rows]
-    assert set(few) == {r for r, cost in enumerate(costs) if cost < tree.n_cells}
-    assert max(costs[r] for r in few) == tree_module.SLICE_COST * most
+    work = [tree.cost(np.flatnonzero(row < 0)) for row in rows]
+    assert set(few) == {r for r, cost in enumerate(work) if cost < tree.n_cells}
+    assert max(work[r] for r in few) == costs.SLICE * most
     assert 0 in many  # the row that shows nothing

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unveil.em.expectation import stack_codes
-from unveil.model.flat import FlatTables
 from unveil.infer import reduced
 from unveil.infer.evidence import evidence_from
 from unveil.infer.reduced import ReducedModel
+from unveil.infer.rows import prepared_rows
 from unveil.infer.tree import JunctionTree
+from unveil.model.flat import FlatTables
 
 from .networks import as_table, networks
 from .oracle import Enumeration
@@ -62,7 +62,7 @@ def test_against_enumeration_and_the_tree(question, grouping):
     network, unseen, rows, weights = question
     flat, table = FlatTables(network), as_table(network, rows)
     tables = flat.pack(network)
-    codes, _ = stack_codes(network, table)
+    codes = prepared_rows(network, table).codes
     model = ReducedModel(network, unseen)
     before, reduced.GROUP_SIZES = reduced.GROUP_SIZES, grouping
     try:
@@ -116,7 +116,7 @@ def test_many_rows_in_groups_and_threads(n_rows):
         cpds.append(TableCPD(x, parents, random.dirichlet(np.ones(x.n_states), shape)))
     network = Network(cpds)
     table = network.sample(n_rows, seed=random).hide(["H", "G"])
-    codes, _ = stack_codes(network, table)
+    codes = prepared_rows(network, table).codes
     weights = random.gamma(1.0, size=n_rows)
     tables = FlatTables(network).pack(network)
     log_z, counts = ReducedModel(network, ["G", "H"]).expected_vector(tables, codes, weights)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from unveil.model.flat import FlatTables
 from unveil.errors import SizeError
+from unveil.model.flat import FlatTables
 from unveil.model.network import Network
 
 __all__ = ["observed_jacobian"]

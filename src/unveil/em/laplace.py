@@ -17,9 +17,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from unveil.em.expectation import Expectation
-from unveil.model.flat import FlatTables
 from unveil.errors import ModelError, SizeError
+from unveil.infer.unseen import UnseenCells
+from unveil.model.flat import FlatTables
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.table.core import Table
@@ -52,9 +52,9 @@ def laplace(network: Network, table: Table, prior: DirichletPrior | None = None)
     tables, alpha = flat.pack(network), flat.pack_prior(chosen)
     if (tables <= 0).any():
         raise ModelError("Laplace's approximation needs tables without zeros: fit with a prior")
-    expectation = Expectation(flat, table)
-    found = expectation(tables)
-    curvature = _curvature(flat, expectation, np.log(tables), alpha)
+    cells = UnseenCells.to_learn_from(network, table)
+    found = cells.expected(tables)
+    curvature = _curvature(flat, cells, np.log(tables), alpha)
     sign, log_det = np.linalg.slogdet(curvature)
     if sign <= 0:
         raise ModelError(
@@ -67,7 +67,7 @@ def laplace(network: Network, table: Table, prior: DirichletPrior | None = None)
     return found.log_likelihood + log_prior + 0.5 * d * math.log(2 * math.pi) - 0.5 * float(log_det)
 
 
-def _curvature(flat: FlatTables, expectation: Expectation, logits: Vector, alpha: Vector) -> Vector:
+def _curvature(flat: FlatTables, cells: UnseenCells, logits: Vector, alpha: Vector) -> Vector:
     """Minus the second derivatives of the log posterior in the free logits."""
     free = np.ones(flat.size, bool)
     for first, shape in zip(flat.first, flat.shapes, strict=False):
@@ -82,7 +82,7 @@ def _curvature(flat: FlatTables, expectation: Expectation, logits: Vector, alpha
             moved = logits.copy()
             moved[place] += sign * step
             theta = flat.normalised(np.exp(moved))
-            counts = expectation(theta).counts + alpha
+            counts = cells.expected(theta).counts + alpha
             ends.append(counts - _row_sums(flat, counts) * theta)
         rows.append((ends[1] - ends[0])[places] / (2 * step))
     matrix = np.array(rows).reshape(places.size, places.size)

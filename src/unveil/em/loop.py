@@ -1,4 +1,4 @@
-"""The one EM loop: every model supplies a step, this file loops, traces and stops.
+"""The one EM loop: every model supplies a step, this file traces and stops.
 
 A step takes parameters and gives better ones together with the objective *at the parameters it was
 given*; so the trace is the exact objective of every iteration, and it may never fall.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from unveil.errors import UnveilWarning
-from unveil.progress import StopReason, Ticker
+from unveil.progress import Step, StopReason, Ticker, run
 
 __all__ = ["EMRun", "run_em"]
 
@@ -34,6 +34,16 @@ class EMRun(Generic[P]):
         return len(self.trace)
 
 
+@dataclass(frozen=True)
+class EMState(Generic[P]):
+    """Parameters that were judged, better ones, the objective of the first, and how many so far."""
+
+    parameters: P
+    better: P
+    objective: float
+    iteration: int
+
+
 def run_em(
     step: Callable[[P], tuple[P, float]],
     start: P,
@@ -50,27 +60,27 @@ def run_em(
     >>> run_em(lambda x: (x / 2, -x * x), 1.0, tolerance=1e-3).stopped
     'converged'
     """
-    ticker = ticker or Ticker()
-    parameters = start
-    trace: list[float] = []
-    while True:
-        better, objective = step(parameters)
-        change = objective - trace[-1] if trace else float("inf")
-        trace.append(objective)
+
+    def iteration(state: EMState[P]) -> tuple[EMState[P], Step]:
+        better, objective = step(state.better)
+        change = objective - state.objective if state.iteration else float("inf")
+        number = state.iteration + 1
         if change < -1e-7 * (1.0 + abs(objective)):
             warnings.warn(
-                f"EM's objective fell from {trace[-2]:.10g} to {objective:.10g} in iteration "
-                f"{len(trace)}; it must never fall, so please report this",
+                f"EM's objective fell from {state.objective:.10g} to {objective:.10g} in iteration "
+                f"{number}; it must never fall, so please report this",
                 UnveilWarning,
                 stacklevel=2,
             )
-        stopped: StopReason | None = None
-        if not ticker.offer(phase, len(trace), objective, change):
-            stopped = ticker.reason
-        elif len(trace) > 1 and change <= tolerance * (1.0 + abs(objective)):
-            stopped = "converged"
-        elif len(trace) >= max_iterations:
-            stopped = "iteration cap"
-        if stopped is not None:
-            return EMRun(parameters, objective, tuple(trace), stopped)
-        parameters = better
+        return EMState(state.better, better, objective, number), Step(
+            phase, number, objective, change
+        )
+
+    def settled(state: EMState[P], info: Step) -> StopReason | None:
+        gained = info.change > tolerance * (1.0 + abs(info.objective))
+        return None if gained or state.iteration == 1 else "converged"
+
+    first = EMState(start, start, float("-inf"), 0)
+    found = run(iteration, first, settled, ticker, max_iterations)
+    trace = tuple(info.objective for info in found.trace)
+    return EMRun(found.state.parameters, found.state.objective, trace, found.stopped)

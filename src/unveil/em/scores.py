@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unveil.em.expectation import Expectation
+from unveil.infer.unseen import UnseenCells
 from unveil.model.flat import FlatTables
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
@@ -53,13 +53,13 @@ def hidden_scores(
     """
     flat = FlatTables(network)
     tables = flat.pack(network)
-    expectation = Expectation(flat, table)
-    expected = expectation(tables)
+    cells = UnseenCells.to_learn_from(network, table)
+    expected = cells.expected(tables)
     alpha = flat.pack_prior(prior or EquivalentSampleSize(1.0))
     complete = _log_marginal(flat, expected.counts, alpha)
     used = expected.counts > 0
     at_tables = float(expected.counts[used] @ np.log(tables[used]))
-    n, d = expectation.total_weight, network.n_parameters
+    n, d = cells.total_weight, network.n_parameters
     return HiddenScores(
         log_likelihood=expected.log_likelihood,
         bic=expected.log_likelihood - 0.5 * d * math.log(n),

@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unveil.em.expectation import Expectation, rows_to_learn_from
-from unveil.model.flat import FlatTables
 from unveil.em.loop import run_em
-from unveil.em.parametric import em_step
-from unveil.model.cpd import CPD
-from unveil.model.fit import table_from_counts
+from unveil.em.steps import TableEM
+from unveil.infer.rows import prepared_rows
+from unveil.model.flat import FlatTables
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.model.table_cpd import TableCPD
-from unveil.statistics.counting import family_counts
+from unveil.progress import Progress, Ticker
 from unveil.table.core import Table
 
 __all__ = ["short_em"]
@@ -31,31 +29,34 @@ def short_em(
     prior: DirichletPrior | None,
     iterations: int,
     tolerance: float = 1e-7,
+    progress: Progress | None = None,
 ) -> Network:
     """The network after at most `iterations` of EM on the rows, from its present parameters.
 
     Families that every row shows whole get their parameters at once. They are still carried along,
     which costs less than to part with them, unless they are large.
     """
-    names = [n for n in network.names if n in table and not network.variable(n).hidden]
-    observed = rows_to_learn_from(network, table.select(names))
-    lacking = {n for n in network.names if n not in observed or observed.missing(n).any()}
-    seen = [n for n in network.names if not lacking & {n, *network.dag.parents(n)}]
-    if sum(_size(network, n) for n in seen) < LARGE:
-        return _run(network, observed, prior, iterations, tolerance)
-    fitted: dict[str, CPD] = {}
-    log_likelihood = 0.0
-    for name in seen:
-        variable, parents = network.variable(name), network.cpd(name).parents
-        counts = family_counts(observed, variable, parents)
-        cpd = fitted[name] = table_from_counts(variable, parents, counts, prior)
-        occurs = counts > 0
-        log_likelihood += float(counts[occurs] @ np.log(cpd.values[occurs]))
-    if lacking:
-        part = _part_without(network, seen)
-        found = _run(part, observed, prior, iterations, tolerance, log_likelihood)
-        fitted.update({n: found.cpd(n) for n in network.names if n not in fitted})
-    return Network([fitted[n] for n in network.names], network.name, network.description)
+    hidden = set(network.hidden)
+    known = set(network.names) - hidden
+    observed = table.select([name for name in table.names if name in known])
+    rows = prepared_rows(network, observed, fold=True)
+    lacking = set(np.flatnonzero(rows.patterns.lacks.any(axis=1)).tolist())
+    layout = FlatTables(network)
+    seen = [v for v, family in enumerate(layout.families) if not lacking & set(family)]
+    if sum(int(layout.first[v + 1] - layout.first[v]) for v in seen) < LARGE:
+        return _run(network, observed, prior, iterations, tolerance, progress)
+    counts = layout.count(rows.codes, rows.weights, seen)
+    tables = layout.normalised(counts + layout.pack_prior(prior))
+    fitted = layout.unpack(tables)
+    names = [network.names[v] for v in seen]
+    if not lacking:
+        return fitted
+    occurs = counts > 0
+    constant = float(counts[occurs] @ np.log(tables[occurs]))
+    part = _part_without(network, names)
+    found = _run(part, observed, prior, iterations, tolerance, progress, constant)
+    cpds = [(fitted if n in set(names) else found).cpd(n) for n in network.names]
+    return Network(cpds, network.name, network.description)
 
 
 def _run(
@@ -64,17 +65,18 @@ def _run(
     prior: DirichletPrior | None,
     iterations: int,
     tolerance: float,
+    progress: Progress | None,
     constant: float = 0.0,
 ) -> Network:
     """EM; `constant` is added to the objective, of which `tolerance` is a share."""
-    flat = FlatTables(network)
-    step = em_step(Expectation(flat, table), flat, prior)
+    em = TableEM(network, table, prior)
 
     def shifted(parameters: Vector) -> tuple[Vector, float]:
-        better, objective = step(parameters)
+        better, objective = em.step(parameters)
         return better, objective + constant
 
-    return flat.unpack(run_em(shifted, flat.pack(network), iterations, tolerance).parameters)
+    start = em.pack(network)
+    return em.unpack(run_em(shifted, start, iterations, tolerance, Ticker.of(progress)).parameters)
 
 
 def _part_without(network: Network, seen: list[str]) -> Network:
@@ -82,8 +84,3 @@ def _part_without(network: Network, seen: list[str]) -> Network:
     rest = [cpd for name, cpd in network.cpds.items() if name not in seen]
     roots = {p.name: TableCPD.uniform(p) for cpd in rest for p in cpd.parents if p.name in seen}
     return Network([*roots.values(), *rest])
-
-
-def _size(network: Network, name: str) -> int:
-    cpd = network.cpd(name)
-    return cpd.values.size if isinstance(cpd, TableCPD) else 0

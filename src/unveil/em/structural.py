@@ -3,30 +3,32 @@
 Complete the rows under the current network, search for a better graph on the completed rows,
 re-estimate, repeat. For penalised likelihoods the true score gains at least what the completed
 data promise (`004`, slide 11), so the climb never goes down.
+
+One step is one round: parameters by EM, the score on what was observed, then (unless that stopped
+improving) completion and search, which give the network the next round begins with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from unveil.em.completion import complete_rows
-from unveil.em.expectation import Expectation
-from unveil.model.flat import FlatTables
 from unveil.em.loop import run_em
-from unveil.em.parametric import em_step, variables_of
+from unveil.em.parametric import variables_of
 from unveil.em.scores import expected_families
 from unveil.em.starts import network_to_start
+from unveil.em.steps import em_problem
 from unveil.errors import DataError
 from unveil.graph.dag import DAG
 from unveil.infer.explain import most_probable
 from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
-from unveil.progress import Listener, Step, StopReason, Ticker
+from unveil.progress import Progress, Run, Step, StopReason, Ticker, run
 from unveil.records import Record
 from unveil.score.base import Sample, Score
 from unveil.score.bdeu import BDeu
@@ -39,7 +41,39 @@ from unveil.search.learn import in_order
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["StructuralResult", "observed_score", "structural_em"]
+__all__ = [
+    "Climb",
+    "StructuralEM",
+    "StructuralResult",
+    "StructuralSettings",
+    "observed_score",
+    "structural_em",
+]
+
+PHASE = "structural EM"
+
+
+@dataclass(frozen=True)
+class StructuralSettings:
+    """How structural EM goes about it.
+
+    `prior` is that of the parameters, by default the one the score implies. A round runs at most
+    `em_iterations` of EM, to the `tolerance`, and then completes the rows: exactly where they have
+    at most `cap` completions, else by `draws`; completions less probable than `negligible` are
+    left out. `hard` completes each row by its most probable explanation only. A climb has at most
+    `max_rounds`; with `restarts`, the best graph is then changed by ten random legal moves and the
+    climb repeated, that many times.
+    """
+
+    prior: DirichletPrior | None = None
+    hard: bool = False
+    max_rounds: int = 20
+    restarts: int = 0
+    em_iterations: int = 50
+    tolerance: float = 1e-6
+    cap: int = 32
+    draws: int = 8
+    negligible: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -68,88 +102,182 @@ def structural_em(
     start: Network | DAG | None = None,
     score: Score | None = None,
     hidden: Mapping[str, int | Variable] | None = None,
-    prior: DirichletPrior | None = None,
     constraints: Constraints | None = None,
-    hard: bool = False,
-    max_rounds: int = 20,
-    restarts: int = 0,
-    em_iterations: int = 50,
-    tolerance: float = 1e-6,
-    cap: int = 32,
-    draws: int = 8,
-    negligible: float = 0.0,
     seed: int | None = None,
-    progress: Listener | None = None,
+    progress: Progress | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
+    settings: StructuralSettings | None = None,
+    **changes: Any,
 ) -> StructuralResult:
     """A network learned from rows with missing cells, and hidden variables if `start` has any.
 
-    Without a start, the first graph has no arcs. Hidden variables keep at least one child. Each
-    round runs EM on the parameters (`em_iterations` at most), completes the rows (exactly where
-    they have at most `cap` completions, else by `draws`; those less probable than `negligible` are
-    left out), and searches; it ends when the search
-    changes nothing or the score on what was observed stops improving. With `restarts`, the best
-    graph is then changed by ten random legal moves and the climb repeated, that many times.
-    `hard` completes each row by its most probable explanation only.
+    Without a start, the first graph has no arcs. Hidden variables keep at least one child. It ends
+    when the search changes nothing or the score on what was observed stops improving. `settings`
+    (or any of its fields by name, such as `cap=64`) say how: see `StructuralSettings`.
 
     >>> from unveil import datasets
     >>> rows = datasets.network("asia").sample(1000, seed=1).knock_out(0.1, seed=2)
-    >>> found = structural_em(rows, seed=1)
+    >>> found = structural_em(rows, seed=1, max_rounds=10)
     >>> found.stopped
     'converged'
     """
-    chosen: Score = score or BDeu(1.0)
-    prior = prior or chosen.prior
+    chosen = _changed(settings or StructuralSettings(), changes)
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
     generator = np.random.default_rng(seed)
-    ticker = Ticker(progress, time_limit)
-    network = _first(table, start, hidden or {}, generator)
-    unseen = [n for n in network.names if n not in table or table.missing(n).all()]
-    limits = constraints or Constraints()
-    kept = [n for n in unseen if network.dag.children(n)]
-    limits = replace(limits, no_leaf=dict.fromkeys([*limits.no_leaf, *kept]))
-    best: tuple[float, float, Network] | None = None
-    trace: list[Step] = []
-
-    def climb(network: Network) -> StopReason:
-        """Go round until nothing improves, remembering the best network of all."""
-        nonlocal best
-        local: float | None = None
-        for round_ in range(1, max_rounds + 1):
-            network = _parameters(network, table, prior, em_iterations, tolerance, ticker)
-            value, likelihood = observed_score(network, table, chosen)
-            change = value - local if local is not None else float("inf")
-            local = value if local is None else max(local, value)
-            detail = f"{network.dag.n_arcs} arcs"
-            trace.append(
-                Step("structural EM", round_, value, change, elapsed=ticker.elapsed, detail=detail)
-            )
-            go_on = ticker.offer("structural EM", round_, value, change, detail=detail)
-            if best is None or value > best[0]:
-                best = (value, likelihood, network)
-            if not go_on:
-                return ticker.reason or "asked to stop"
-            if change <= tolerance * abs(value):
-                return "converged"
-            completed = _completed(network, table, hard, cap, draws, negligible, seed)
-            dag = _search(completed, network.dag, chosen, limits, ticker, n_jobs)
-            if dag == network.dag:
-                return "converged"
-            network = fit(in_order(dag, network.names), completed, prior)
-        return "iteration cap"
-
-    stopped = climb(network)
-    for _ in range(restarts):
-        if best is None or not ticker.keep_going():
+    ticker = Ticker.of(progress, time_limit)
+    first = _first(table, start, hidden or {}, generator)
+    method = StructuralEM.of(first, table, score or BDeu(1.0), constraints, chosen, seed, n_jobs)
+    climb = method.climb(Climb(first), ticker)
+    trace = climb.trace
+    for _ in range(chosen.restarts):
+        if not ticker.keep_going():
             break
-        completed = _completed(best[2], table, hard, cap, draws, negligible, seed)
-        dag = _shaken(completed, best[2].dag, chosen, limits, generator)
-        stopped = climb(fit(in_order(dag, best[2].names), completed, prior))
+        best = climb.state.best
+        assert best is not None
+        climb = method.climb(Climb(method.shaken(best.network, generator), best), ticker)
+        trace += climb.trace
+    best = climb.state.best
     assert best is not None
-    value, likelihood, network = best
-    return StructuralResult(network, value, likelihood, tuple(trace), stopped, seed)
+    return StructuralResult(
+        best.network, best.score, best.log_likelihood, trace, climb.stopped, seed
+    )
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A network with its score and its log-likelihood on what was observed."""
+
+    network: Network
+    score: float
+    log_likelihood: float
+
+
+@dataclass(frozen=True)
+class Climb:
+    """Where a climb stands: the network the next round begins with, and the best of all so far.
+
+    `reached` is the best score of this climb; `next` is `None` once nothing is left to improve.
+    """
+
+    next: Network | None
+    best: Scored | None = None
+    reached: float | None = None
+    n_rounds: int = 0
+
+
+@dataclass(frozen=True)
+class StructuralEM:
+    """What stays the same in all rounds."""
+
+    table: Table
+    score: Score
+    prior: DirichletPrior
+    limits: Constraints
+    settings: StructuralSettings
+    seed: int
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        first: Network,
+        table: Table,
+        score: Score,
+        constraints: Constraints | None,
+        settings: StructuralSettings,
+        seed: int,
+        n_jobs: int | None = None,
+    ) -> StructuralEM:
+        """Hidden variables that have children keep at least one."""
+        limits = constraints or Constraints()
+        unseen = [n for n in first.names if n not in table or table.missing(n).all()]
+        kept = [n for n in unseen if first.dag.children(n)]
+        limits = replace(limits, no_leaf=dict.fromkeys([*limits.no_leaf, *kept]))
+        prior = settings.prior or score.prior
+        return cls(table, score, prior, limits, settings, seed, n_jobs)
+
+    def climb(self, start: Climb, ticker: Ticker) -> Run[Climb]:
+        """Rounds until nothing improves."""
+        most = self.settings.max_rounds
+        return run(lambda state: self.step(state, ticker), start, _settled, ticker, most)
+
+    def step(self, climb: Climb, ticker: Ticker) -> tuple[Climb, Step]:
+        """One round; stopped in the middle, it scores what it has and goes no further."""
+        assert climb.next is not None
+        part = ticker.part(PHASE)
+        network = self.parameters(climb.next, part)
+        found = Scored(network, *observed_score(network, self.table, self.score))
+        change = float("inf") if climb.reached is None else found.score - climb.reached
+        reached = found.score if climb.reached is None else max(climb.reached, found.score)
+        better = climb.best is None or found.score > climb.best.score
+        n_rounds = climb.n_rounds + 1
+        last = n_rounds >= self.settings.max_rounds or not ticker.keep_going()
+        after: Network | None = network
+        if change <= self.settings.tolerance * abs(found.score):
+            after = None
+        elif not last:
+            after = self.improved(network, part)
+        best = found if better else climb.best
+        info = Step(PHASE, n_rounds, found.score, change, detail=f"{network.dag.n_arcs} arcs")
+        return Climb(after, best, reached, n_rounds), info
+
+    def parameters(self, network: Network, ticker: Ticker) -> Network:
+        """The same graph with parameters by EM."""
+        em = em_problem(network, self.table, self.prior)
+        most, tolerance = self.settings.em_iterations, self.settings.tolerance
+        return em.unpack(run_em(em.step, em.pack(network), most, tolerance, ticker).parameters)
+
+    def improved(self, network: Network, ticker: Ticker) -> Network | None:
+        """The network over the best graph for the completed rows; `None` if it is the same."""
+        completed = self.completed(network)
+        scores = self._scores(completed)
+        if self.limits.only_max_parents and network.dag.n_arcs == 0:
+            found = combined_search(
+                scores, None, self.limits, progress=ticker.tell, time_limit=ticker.time_left()
+            )
+        else:
+            found = hill_climbing(
+                scores, network.dag, self.limits, tabu=20, progress=ticker.tell,
+                time_limit=ticker.time_left(),
+            )  # fmt: skip
+        if found.dag == network.dag:
+            return None
+        return fit(in_order(found.dag, network.names), completed, self.prior)
+
+    def completed(self, network: Network) -> Table:
+        """The rows completed under a network, as weighted complete rows."""
+        if self.settings.hard:
+            inside = [n for n in network.names if n in self.table]
+            return most_probable(network, self.table.select(inside)).table
+        # The same draws in every round: what changes is the network, not the luck.
+        cap, draws = self.settings.cap, self.settings.draws
+        return complete_rows(network, self.table, cap, draws, self.seed, self.settings.negligible)
+
+    def shaken(self, network: Network, generator: np.random.Generator) -> Network:
+        """The network over its graph after ten random legal moves."""
+        completed = self.completed(network)
+        scores = self._scores(completed)
+        state = GraphState(scores, self.limits.rules(scores.names, network.dag), network.dag)
+        shake(state, 10, generator)
+        return fit(in_order(state.dag(), network.names), completed, self.prior)
+
+    def _scores(self, completed: Table) -> FamilyScores:
+        ordered = completed.select(sorted(completed.names))
+        return FamilyScores(ordered, self.score, n_jobs=self.n_jobs)
+
+
+def _settled(climb: Climb, info: Step) -> StopReason | None:
+    return "converged" if climb.next is None else None
+
+
+def _changed(settings: StructuralSettings, changes: Mapping[str, Any]) -> StructuralSettings:
+    known = [field.name for field in fields(settings)]
+    for name in changes:
+        if name not in known:
+            raise TypeError(f"structural EM has no setting {name!r}; there are {', '.join(known)}")
+    return replace(settings, **changes)
 
 
 def observed_score(network: Network, table: Table, score: Score) -> tuple[float, float]:
@@ -174,54 +302,3 @@ def _first(
     variables = variables_of(start, table, hidden)
     kind = "cluster" if hidden else "random"
     return network_to_start(kind, start, variables, table, None, generator)
-
-
-def _parameters(
-    network: Network,
-    table: Table,
-    prior: DirichletPrior,
-    most: int,
-    tolerance: float,
-    ticker: Ticker,
-) -> Network:
-    flat = FlatTables(network)
-    step = em_step(Expectation(flat, table), flat, prior)
-    quiet = Ticker(None)
-    run = run_em(step, flat.pack(network), most, tolerance, quiet)
-    return flat.unpack(run.parameters)
-
-
-def _completed(
-    network: Network,
-    table: Table,
-    hard: bool,
-    cap: int,
-    draws: int,
-    negligible: float,
-    seed: int,
-) -> Table:
-    if hard:
-        inside = [n for n in network.names if n in table]
-        return most_probable(network, table.select(inside)).table
-    # The same draws in every round: what changes is the network, not the luck.
-    return complete_rows(network, table, cap, draws, seed, negligible)
-
-
-def _search(
-    completed: Table, start: DAG, score: Score, limits: Constraints, ticker: Ticker, n_jobs: Any
-) -> DAG:
-    ordered = completed.select(sorted(completed.names))
-    scores = FamilyScores(ordered, score, n_jobs=n_jobs)
-    if limits.only_max_parents and start.n_arcs == 0:
-        return combined_search(scores, None, limits, time_limit=ticker.time_left()).dag
-    return hill_climbing(scores, start, limits, tabu=20, time_limit=ticker.time_left()).dag
-
-
-def _shaken(
-    completed: Table, start: DAG, score: Score, limits: Constraints, generator: np.random.Generator
-) -> DAG:
-    """The graph after ten random legal moves."""
-    scores = FamilyScores(completed.select(sorted(completed.names)), score)
-    state = GraphState(scores, limits.rules(scores.names, start), start)
-    shake(state, 10, generator)
-    return state.dag()

@@ -13,6 +13,7 @@ __all__ = [
     "FACTOR_BYTES",
     "GROUP_PASS",
     "GROUP_SETUP",
+    "HEAVY_CELL",
     "HEAVY_TREE",
     "MOST_ENTRIES",
     "MOST_POSTERIORS",
@@ -21,6 +22,7 @@ __all__ = [
     "TREE_CELL",
     "TREE_PASS",
     "TREE_SETUP",
+    "TREE_START",
 ]
 
 # The reduced model of one pattern of gaps.
@@ -28,7 +30,7 @@ GROUP_SETUP = 200_000.0
 """To set one up, however small."""
 ENTRY_SETUP = 10.0
 """To set up one of its entries, or to look at one of the network's."""
-GROUP_PASS = 50_000.0
+GROUP_PASS = 30_000.0
 """To start a pass over its rows."""
 MOST_ENTRIES = 20_000_000
 """A reduced model with more entries is not made."""
@@ -40,7 +42,9 @@ TREE_CELL = 3.0
 """To visit one of its cells for one row."""
 TREE_PASS = 5.0
 """To put new tables into one of its cells and to take the counts out, once per pass."""
-TREE_SETUP = 1_000_000.0
+TREE_START = 80_000.0
+"""To start a pass over the rows."""
+TREE_SETUP = 500_000.0
 """To build one, however small, where it is not kept for the next question."""
 HEAVY_TREE, HEAVY_CELL = 2_000_000, 10.0
 """With more cells it is set up by the cell, each at this price."""

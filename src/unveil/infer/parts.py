@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -59,23 +60,19 @@ class Part(Protocol):
 class ReducedRows:
     """Rows that all lack the same few variables: condition on the others, sum over these."""
 
-    def __init__(
-        self, layout: FlatTables, rows: Rows, places: Places, model: ReducedModel
-    ) -> None:
+    def __init__(self, layout: FlatTables, rows: Rows, places: Places, model: ReducedModel) -> None:
         self.rows, self.weights = places, rows.weights[places]
         self._layout, self._model = layout, model
-        self._codes = np.ascontiguousarray(rows.codes[:, places])
+        whole = len(places) == rows.n_rows
+        self._codes = rows.codes if whole else np.ascontiguousarray(rows.codes[:, places])
         self._unseen = [layout.names.index(name) for name in model.unseen]
         relevant = set(model.relevant)
         self._shown = [v for v in range(len(layout.names)) if v not in relevant]
-        self._counts = layout.count(self._codes, self.weights, self._shown)
-        self._seen = np.flatnonzero(self._counts)
 
     def with_weights(self, weights: Vector) -> ReducedRows:
         other = copy.copy(self)
         other.weights = weights
-        other._counts = self._layout.count(self._codes, weights, self._shown)
-        other._seen = np.flatnonzero(other._counts)
+        other.__dict__.pop("_shown_counts", None)
         return other
 
     def marginals(self, tables: Vector, targets: Sequence[int]) -> tuple[Vector, list[Matrix]]:
@@ -92,9 +89,10 @@ class ReducedRows:
         return log_z, found
 
     def add_expected(self, tables: Vector, counts: Vector) -> float:
-        counts += self._counts
+        shown, seen = self._shown_counts
+        counts += shown
         with np.errstate(divide="ignore"):
-            total = float(self._counts[self._seen] @ np.log(tables[self._seen]))
+            total = float(shown[seen] @ np.log(tables[seen]))
         if not self._unseen:
             return total
         log_z, expected = self._model.expected_vector(tables, self._codes, self.weights)
@@ -105,7 +103,7 @@ class ReducedRows:
         return np.concatenate([posterior for _, _, posterior in self._blocks(tables, True)])
 
     def add_counts(self, configurations: Matrix, counts: Vector) -> None:
-        counts += self._counts
+        counts += self._shown_counts[0]
         if self._unseen:
             counts += self._model.counts(configurations, self._codes, self.weights, counts.size)
 
@@ -114,6 +112,12 @@ class ReducedRows:
 
     def draws(self, tables: Vector, generator: np.random.Generator) -> tuple[Vector, Any]:
         return self._completed(tables, generator)
+
+    @cached_property
+    def _shown_counts(self) -> tuple[Vector, Places]:
+        """The counts of the families that every row shows whole, and which of them are not zero."""
+        counts = self._layout.count(self._codes, self.weights, self._shown)
+        return counts, np.flatnonzero(counts)
 
     def _completed(
         self, tables: Vector, generator: np.random.Generator | None
@@ -135,9 +139,7 @@ class ReducedRows:
         self._layout.add_log_probabilities(log_z, tables, self._codes, self._shown)
         return log_z, codes
 
-    def _blocks(
-        self, tables: Vector, posteriors: bool
-    ) -> Iterator[tuple[slice, Vector, Matrix]]:
+    def _blocks(self, tables: Vector, posteriors: bool) -> Iterator[tuple[slice, Vector, Matrix]]:
         """Rows a block at a time: which, log Z of the relevant families, and posteriors."""
         n, size = len(self.rows), self._model.n_configurations
         if not self._unseen:

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from unveil.errors import SizeError
 from unveil.infer import costs
 from unveil.infer.parts import ObservedRows, Part, ReducedRows, TreeRows
 from unveil.infer.reduced import ReducedModel
-from unveil.infer.rows import Pattern, Rows
+from unveil.infer.rows import Patterns, Rows
 from unveil.infer.tree import JunctionTree, memory_limit
 from unveil.model.flat import FlatTables
 from unveil.model.network import Network
@@ -41,6 +42,7 @@ class Use:
 
 
 MakeTree = Callable[[], JunctionTree]
+Chosen = npt.NDArray[np.bool_]
 
 
 def parts_of(layout: FlatTables, rows: Rows, use: Use, make_tree: MakeTree) -> list[Part]:
@@ -48,123 +50,135 @@ def parts_of(layout: FlatTables, rows: Rows, use: Use, make_tree: MakeTree) -> l
 
     `make_tree` is called only where a tree may be worth it; `SizeError` if nothing fits.
     """
-    parts: list[Part] = []
-    gaps = []
-    for pattern in rows.patterns:
-        if rows.is_soft or pattern.unseen:
-            gaps.append(pattern)
-        else:
-            parts.append(ObservedRows(layout, rows, pattern.rows))
-    if gaps:
-        parts += _with_gaps(layout, rows, gaps, use, make_tree)
-    return parts
+    gaps: Chosen = np.logical_or(rows.patterns.lacks.any(axis=0), rows.is_soft)
+    if gaps.all():
+        return _with_gaps(layout, rows, gaps, use, make_tree)
+    parts: list[Part] = [ObservedRows(layout, rows, rows.patterns.rows(~gaps))]
+    return [*parts, *_with_gaps(layout, rows, gaps, use, make_tree)]
 
 
 def _with_gaps(
-    layout: FlatTables, rows: Rows, gaps: list[Pattern], use: Use, make_tree: MakeTree
+    layout: FlatTables, rows: Rows, gaps: Chosen, use: Use, make_tree: MakeTree
 ) -> list[Part]:
+    patterns = rows.patterns
+    if not gaps.any():
+        return []
     if rows.is_soft:
-        return [TreeRows(layout, rows, _all_rows(gaps), make_tree(), use.n_jobs)]
-    choice = _Choice(layout.network, use)
-    if not use.trees_first:
-        n_gaps = sum(len(p.rows) for p in gaps)
-        least = choice.tree_setup(0) + use.passes * costs.TREE_CELL * n_gaps * least_cells(
-            layout.network
-        )
-        if choice.reduced_work(gaps, least) <= least:
-            return [ReducedRows(layout, rows, p.rows, choice.model(p)) for p in gaps]
+        return [TreeRows(layout, rows, patterns.rows(gaps), make_tree(), use.n_jobs)]
+    choice = _Choice(layout.network, patterns, gaps, use)
+
+    def reduced(pattern: int) -> Part:
+        own = np.arange(len(patterns.sizes)) == pattern
+        return ReducedRows(layout, rows, patterns.rows(own), choice.model(pattern))
+
+    if not use.trees_first and choice.no_tree_can_do_better():
+        return [reduced(p) for p in choice.gaps]
     try:
         tree = make_tree()
     except SizeError as refusal:
-        for pattern in gaps:
+        for pattern in choice.gaps:
             choice.refuse_unless_fits(pattern, refusal)
-        return [ReducedRows(layout, rows, p.rows, choice.model(p)) for p in gaps]
-    reduced = [] if use.trees_first else choice.cheaper_than(tree, gaps)
-    parts: list[Part] = [ReducedRows(layout, rows, p.rows, choice.model(p)) for p in reduced]
-    left = [p for p in gaps if not any(p is q for q in reduced)]
-    if left:
-        parts.append(TreeRows(layout, rows, _all_rows(left), tree, use.n_jobs))
+        return [reduced(p) for p in choice.gaps]
+    chosen = [] if use.trees_first else choice.cheaper_than(tree)
+    parts = [reduced(p) for p in chosen]
+    if len(chosen) < len(choice.gaps):
+        left = gaps.copy()
+        left[chosen] = False
+        parts.append(TreeRows(layout, rows, patterns.rows(left), tree, use.n_jobs))
     return parts
 
 
 class _Choice:
-    """Estimates of work for the patterns of one network; models are made once."""
+    """Estimates of work for the patterns with gaps of one network; models are made once."""
 
-    def __init__(self, network: Network, use: Use) -> None:
-        self._network, self._use = network, use
-        self._models: dict[tuple[int, ...], ReducedModel] = {}
-        self._sizes = [v.n_states for v in network.variables]
+    def __init__(self, network: Network, patterns: Patterns, gaps: Chosen, use: Use) -> None:
+        self._network, self._patterns, self._use = network, patterns, use
+        self._models: dict[int, ReducedModel] = {}
+        self._n_states = [v.n_states for v in network.variables]
+        self.gaps: list[int] = np.flatnonzero(gaps).tolist()
+        self._n_rows = int(patterns.sizes[self.gaps].sum())
 
-    def model(self, pattern: Pattern) -> ReducedModel:
+    def model(self, pattern: int) -> ReducedModel:
         """The reduced model of a pattern."""
-        if pattern.unseen not in self._models:
-            names = [self._network.names[v] for v in pattern.unseen]
-            self._models[pattern.unseen] = ReducedModel(self._network, names)
-        return self._models[pattern.unseen]
+        if pattern not in self._models:
+            names = [self._network.names[v] for v in self._patterns.unseen(pattern)]
+            self._models[pattern] = ReducedModel(self._network, names)
+        return self._models[pattern]
 
-    def reduced_work(self, patterns: list[Pattern], most: float) -> float:
-        """The work of reduced models for all these patterns; stops counting beyond `most`."""
-        total = len(patterns) * self._least_work
-        for pattern in patterns:
-            if total > most:
-                return np.inf
-            total += self._beyond_least(pattern, most - total)
-        return total
+    def no_tree_can_do_better(self) -> bool:
+        """Whether reduced models take less than any tree, so that none need be built."""
+        visits = self._use.passes * costs.TREE_CELL * self._n_rows
+        least = self.tree_overhead(0) + visits * least_cells(self._network)
+        return self._reduced_work(least) <= least
 
-    def cheaper_than(self, tree: JunctionTree, patterns: list[Pattern]) -> list[Pattern]:
+    def cheaper_than(self, tree: JunctionTree) -> list[int]:
         """The patterns to be summed over by reduced models: all, some or none."""
-        chosen, shared, alone = [], 0.0, 0.0
-        for pattern in patterns:
-            by_tree = (
-                self._use.passes
-                * len(pattern.rows)
-                * costs.TREE_CELL
-                * tree.cost(list(pattern.unseen))
-            )
-            by_model = np.inf
-            if by_tree > self._least_work:
-                by_model = self._least_work + self._beyond_least(pattern, by_tree)
+        visit = self._use.passes * costs.TREE_CELL
+        shared = self.tree_overhead(tree.n_cells)
+        if len(self.gaps) * self._least_work > shared + visit * self._n_rows * tree.n_cells:
+            shared = -np.inf  # Not all of them: to start them takes longer than the tree for all.
+        at_most = visit * self._patterns.sizes[self.gaps] * tree.n_cells
+        large = at_most > self._least_work
+        shared += float(at_most[~large].sum())
+        chosen = []
+        for pattern in np.array(self.gaps)[large].tolist():
+            unseen = self._patterns.unseen(pattern)
+            by_tree = visit * float(self._patterns.sizes[pattern]) * tree.cost(unseen)
+            by_model = self._work(pattern, by_tree)
             if by_model <= by_tree:
                 chosen.append(pattern)
             shared += min(by_tree, by_model)
-        overhead = self.tree_setup(tree.n_cells) + self._use.passes * costs.TREE_PASS * tree.n_cells
-        alone = self.reduced_work(patterns, shared + overhead)
-        return patterns if alone <= shared + overhead else chosen
+        return self.gaps if self._reduced_work(shared) <= shared else chosen
 
-    def tree_setup(self, n_cells: int) -> float:
-        """What it takes to build a tree."""
-        heavy = costs.HEAVY_CELL * n_cells if n_cells > costs.HEAVY_TREE else 0.0
-        return heavy + (0.0 if self._use.tree_is_kept else costs.TREE_SETUP)
+    def _reduced_work(self, most: float) -> float:
+        """The work of reduced models for all patterns; infinite if it is more than `most`."""
+        total, left = 0.0, len(self.gaps) * self._least_work
+        for pattern in self.gaps:
+            if total + left > most:
+                return np.inf
+            left -= self._least_work
+            total += self._work(pattern, most - total)
+        return total
 
-    @property
-    def _least_work(self) -> float:
-        return costs.GROUP_SETUP + self._use.passes * costs.GROUP_PASS
-
-    def _beyond_least(self, pattern: Pattern, most: float) -> float:
-        """What the reduced model of a pattern takes beyond the least; infinite beyond `most`."""
+    def _work(self, pattern: int, most: float) -> float:
+        """What the reduced model of a pattern takes; infinite if it is more than `most`."""
+        if self._least_work > most:
+            return np.inf
         n_configurations = 1
-        visits = self._use.passes * len(pattern.rows)
-        for v in pattern.unseen:
-            n_configurations *= self._sizes[v]
+        visits = self._use.passes * float(self._patterns.sizes[pattern])
+        for v in self._patterns.unseen(pattern):
+            n_configurations *= self._n_states[v]
             if visits * n_configurations > most:
                 return np.inf
         model = self.model(pattern)
         if not self._fits(model):
             return np.inf
         entries = model.n_entries + model.n_table_entries
-        return costs.ENTRY_SETUP * entries + visits * model.cost
+        return self._least_work + costs.ENTRY_SETUP * entries + visits * model.cost
+
+    def tree_overhead(self, n_cells: int) -> float:
+        """What a tree takes beyond the visits of rows: to build it, and to start every pass."""
+        setup = 0.0 if self._use.tree_is_kept else costs.TREE_SETUP
+        if n_cells > costs.HEAVY_TREE:
+            setup += costs.HEAVY_CELL * n_cells
+        return setup + self._use.passes * (costs.TREE_START + costs.TREE_PASS * n_cells)
+
+    @property
+    def _least_work(self) -> float:
+        return costs.GROUP_SETUP + self._use.passes * costs.GROUP_PASS
 
     def _fits(self, model: ReducedModel) -> bool:
         limit = self._use.max_bytes
         return model.fits and (limit is None or 16 * model.n_entries <= limit)
 
-    def refuse_unless_fits(self, pattern: Pattern, refusal: SizeError) -> None:
+    def refuse_unless_fits(self, pattern: int, refusal: SizeError) -> None:
         """The tree's refusal, unless this pattern can be summed over without it."""
-        n_configurations = np.prod([float(self._sizes[v]) for v in pattern.unseen])
+        unseen = self._patterns.unseen(pattern)
+        n_configurations = np.prod([float(self._n_states[v]) for v in unseen])
         if n_configurations <= costs.MOST_ENTRIES and self._fits(self.model(pattern)):
             return
-        names = ", ".join(self._network.names[v] for v in pattern.unseen[:6])
-        more = ", ..." if len(pattern.unseen) > 6 else ""
+        names = ", ".join(self._network.names[v] for v in unseen[:6])
+        more = ", ..." if len(unseen) > 6 else ""
         raise SizeError(
             f"{refusal} Nor can rows that lack {names}{more} be summed over one configuration of "
             f"these after the other: there are {n_configurations:.3g}."
@@ -177,9 +191,9 @@ def tree_for_passes(network: Network) -> JunctionTree:
     needed = costs.TREE_BYTES * tree.n_cells + costs.FACTOR_BYTES * tree.n_factor_cells
     if needed > memory_limit():
         raise SizeError(
-            f"a junction tree of {tree.n_cells:,} cells, with new tables in every pass, needs about "
-            f"{needed / 2**20:,.0f} MiB; the limit is {memory_limit() / 2**20:,.0f} MiB. Use fewer "
-            "hidden variables or states, or a sparser graph."
+            f"a junction tree of {tree.n_cells:,} cells, with new tables in every pass, needs "
+            f"about {needed / 2**20:,.0f} MiB; the limit is {memory_limit() / 2**20:,.0f} MiB. "
+            "Use fewer hidden variables or states, or a sparser graph."
         )
     return tree
 
@@ -191,7 +205,3 @@ def least_cells(network: Network) -> int:
     model is cheaper than this, the tree need not be made to know it.
     """
     return sum(v.n_states for v in network.variables if v.n_states > 1)
-
-
-def _all_rows(patterns: list[Pattern]) -> np.ndarray:
-    return np.sort(np.concatenate([p.rows for p in patterns]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,9 @@ __all__ = [
 ]
 
 Matrix = npt.NDArray[np.float64]
+
+MOST_KEPT = 16
+"""So many trees and layouts are kept with a network."""
 
 
 @dataclass(frozen=True)
@@ -212,9 +215,11 @@ def cells_for(
     network: Network, names: Sequence[str], table: Table, soft: Likelihoods, use: Use
 ) -> UnseenCells:
     """The plan for a question about `names`; a junction tree is kept with the network."""
-    part = relevant_network(network, names)
-    rows = prepared_rows(part, table, likelihoods=soft)
-    return UnseenCells(FlatTables(part), rows, use, lambda: tree_of(network, names, use.max_bytes))
+    layout = _kept(
+        network, "layout", names, lambda: FlatTables(relevant_network(network, list(names)))
+    )
+    rows = prepared_rows(layout.network, table, likelihoods=soft)
+    return UnseenCells(layout, rows, use, lambda: tree_of(network, names, use.max_bytes))
 
 
 def as_table(network: Network, given: Findings | Table | None) -> Table:
@@ -232,16 +237,22 @@ def relevant_network(network: Network, names: Sequence[str]) -> Network:
 
 def tree_of(network: Network, names: Sequence[str], max_bytes: int | None = None) -> JunctionTree:
     """A junction tree for questions about `names`, kept with the network for the next question."""
-    needed = frozenset(names) | network.dag.ancestors(*names)
-    tree = network._compiled.get(needed)
-    if tree is None:
-        tree = JunctionTree(relevant_network(network, sorted(needed)), max_bytes)
-        if len(network._compiled) >= 8:
-            network._compiled.clear()
-        network._compiled[needed] = tree
-    else:
-        tree.check_memory(max_bytes)
+    tree: JunctionTree = _kept(
+        network, "tree", names, lambda: JunctionTree(relevant_network(network, names), max_bytes)
+    )
+    tree.check_memory(max_bytes)
     return tree
+
+
+def _kept(network: Network, kind: str, names: Sequence[str], make: Callable[[], Any]) -> Any:
+    """What `make` gives for the names and their ancestors; the last few are kept."""
+    key = (kind, frozenset(names) | network.dag.ancestors(*names))
+    if key not in network._compiled:
+        made = make()
+        if len(network._compiled) >= MOST_KEPT:
+            network._compiled.clear()
+        network._compiled[key] = made
+    return network._compiled[key]
 
 
 def refuse_impossible(log_z: Matrix) -> None:

@@ -21,7 +21,7 @@ from unveil.table.core import Table, code_dtype, missing_code, recoded
 from unveil.table.fold import row_groups
 from unveil.table.variable import Variable
 
-__all__ = ["Pattern", "Rows", "prepared_rows", "remembered"]
+__all__ = ["Patterns", "Rows", "prepared_rows", "remembered"]
 
 Vector = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
@@ -31,11 +31,23 @@ KEPT = 4
 
 
 @dataclass(frozen=True)
-class Pattern:
-    """The rows that lack the same variables (numbers of the network's variables)."""
+class Patterns:
+    """The patterns of gaps: what each lacks, which one every row has, how many rows have each.
 
-    unseen: tuple[int, ...]
-    rows: Places
+    `lacks` has shape (n_variables, n_patterns), in the order of the network's variables.
+    """
+
+    lacks: npt.NDArray[np.bool_]
+    member: Places
+    sizes: Places
+
+    def unseen(self, pattern: int) -> tuple[int, ...]:
+        """The numbers of the variables that a pattern lacks."""
+        return tuple(np.flatnonzero(self.lacks[:, pattern]).tolist())
+
+    def rows(self, chosen: npt.NDArray[np.bool_]) -> Places:
+        """The rows that have one of the chosen patterns."""
+        return np.flatnonzero(chosen[self.member])
 
 
 @dataclass(frozen=True)
@@ -48,7 +60,7 @@ class Rows:
 
     evidence: Evidence
     weights: Vector
-    patterns: tuple[Pattern, ...]
+    patterns: Patterns
     which: Places
 
     @property
@@ -102,11 +114,9 @@ def prepared_rows(
     own = [places[v.name] for v in inside]
     for place, column in zip(own, known.columns, strict=True):
         codes[place] = recoded(column, wide)
-    without = set(places.values()) - set(own)
-    patterns = tuple(
-        Pattern(tuple(sorted(without.union(own[i] for i in lacking))), rows)
-        for lacking, rows in known.patterns
-    )
+    lacks = np.ones((len(places), known.lacks.shape[1]), bool)
+    lacks[own] = known.lacks
+    patterns = Patterns(lacks, known.member, known.sizes)
     soft = soft_evidence(network, network.names, likelihoods or {}, known.n_rows)
     return Rows(Evidence(codes, missing, *soft), known.weights, patterns, known.which)
 
@@ -130,8 +140,10 @@ class _Coded:
 
     columns: tuple[Any, ...]
     weights: Vector
-    patterns: tuple[tuple[tuple[int, ...], Places], ...]
     which: Places
+    lacks: npt.NDArray[np.bool_]
+    member: Places
+    sizes: Places
 
     @property
     def n_rows(self) -> int:
@@ -157,22 +169,18 @@ def _coded(table: Table, variables: Sequence[Variable], fold: bool) -> _Coded:
         which = np.where(kept, np.cumsum(kept) - 1, -1)[which]
         columns = [column[first] for column in columns]
         missing = missing[:, first]
-    return _Coded(tuple(columns), weights, tuple(_patterns(missing)), which)
+    return _Coded(tuple(columns), weights, which, *_patterns(missing))
 
 
-def _patterns(missing: npt.NDArray[np.bool_]) -> list[tuple[tuple[int, ...], Places]]:
-    """The rows of every pattern of gaps, shape (n_columns, n_rows), patterns in a fixed order."""
+def _patterns(
+    missing: npt.NDArray[np.bool_],
+) -> tuple[npt.NDArray[np.bool_], Places, Places]:
+    """The different columns of a matrix (n_columns, n_rows), who has which, and how many do."""
     n_rows = missing.shape[1]
-    if n_rows == 0:
-        return []
-    if not missing.any():
-        return [((), np.arange(n_rows))]
-    _, first, member = np.unique(
-        np.packbits(missing, axis=0), axis=1, return_index=True, return_inverse=True
-    )
-    order = np.argsort(member.reshape(-1), kind="stable")
-    edges = np.cumsum(np.bincount(member.reshape(-1)))[:-1]
-    return [
-        (tuple(np.flatnonzero(missing[:, at]).tolist()), rows)
-        for at, rows in zip(first, np.split(order, edges), strict=True)
-    ]
+    if n_rows == 0 or not missing.any():
+        once = min(n_rows, 1)
+        return missing[:, :once], np.zeros(n_rows, np.intp), np.full(once, n_rows)
+    bits = np.ascontiguousarray(np.packbits(missing, axis=0).T)
+    keys = bits.view(np.dtype((np.void, bits.shape[1]))).ravel()
+    _, first, member = np.unique(keys, return_index=True, return_inverse=True)
+    return missing[:, first], member.reshape(-1), np.bincount(member.reshape(-1))

@@ -79,7 +79,10 @@ class UnseenCells:
         key = (network.variables, tuple(layout.families))
         use = Use(passes=EM_PASSES, tree_is_kept=False)
         found: UnseenCells = remembered(
-            table, "unseen cells", key, lambda: cls(layout, prepared_rows(network, table, True), use)
+            table,
+            "unseen cells",
+            key,
+            lambda: cls(layout, prepared_rows(network, table, True), use),
         )
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from unveil.errors import DataError, Hint
@@ -130,11 +131,16 @@ class Variable:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Variable):
             return NotImplemented
-        return self._identity() == other._identity()
+        return self._identity == other._identity
 
     def __hash__(self) -> int:
-        return hash(self._identity())
+        return self._hash
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._identity)
+
+    @cached_property
     def _identity(self) -> tuple[Any, ...]:
         keys = None if self.states is None else self.state_keys
         return (self.name, keys, self.hidden)

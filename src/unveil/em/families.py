@@ -1,0 +1,1 @@
+"""EM by families (placeholder)."""
