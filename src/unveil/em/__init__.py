@@ -6,8 +6,8 @@
 - `scores.py`: Cheeseman-Stutz, BIC, AIC and the effective dimension with unseen variables;
   `laplace.py`: Laplace's approximation for small models
 - `completion.py`: incomplete rows as weighted complete ones
-- `loop.py`: the one EM loop; `expectation.py`, `hard.py`: its E-steps
-- `starts.py`, `align.py`, `flat.py`, `jacobian.py`: what these need
+- `loop.py`: the one EM loop; `steps.py`: the E-step and the M-step
+- `short.py`: the short runs of a search; `starts.py`, `align.py`, `jacobian.py`: what these need
 """
 
 from unveil.em.completion import complete_rows

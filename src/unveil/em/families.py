@@ -1,1 +1,0 @@
-"""EM by families (placeholder)."""
