@@ -72,7 +72,7 @@ def hidden_scores(
 def expected_families(network: Network, table: Table) -> ExpectedFamilies:
     """What a score needs to judge a network on incomplete rows."""
     flat = FlatTables(network)
-    expected = Expectation(flat, table)(flat.pack(network))
+    expected = UnseenCells.to_learn_from(network, table).expected(flat.pack(network))
     families = [
         ExpectedFamily(cpd.variable, cpd.parents, counts, at)
         for cpd, counts, at in zip(

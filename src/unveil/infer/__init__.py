@@ -4,8 +4,9 @@
 - `explain.py`: most probable explanations, MAP of a few variables, posterior draws
 - `influence.py`: which finding mattered most, what to ask next
 - `intervene.py`: `do`, seeing against doing
-- `tree.py`: the junction tree behind exact answers; `reduced.py`, `shared.py`: the shorter way for
-  rows that all lack the same few variables
+- `unseen.py`: what the rows of a table do not show, summed over by one plan: `plan.py` decides by
+  `costs.py` who does it (`parts.py`), `rows.py` prepares the rows
+- `tree.py`: the junction tree; `reduced.py`: the shorter way for rows that lack the same variables
 - `gaussian/`: networks with linear Gaussian variables
 - `approximate/`: loopy propagation, mean field, Gibbs, likelihood weighting
 """
