@@ -7,7 +7,7 @@ import pytest
 
 from unveil import Network, TableCPD, Variable
 from unveil.errors import ModelError
-from unveil.infer import tree as tree_module
+from unveil.infer import costs
 from unveil.infer.evidence import evidence_from
 from unveil.infer.explain import draw_missing, most_probable
 from unveil.infer.posterior import joint_posterior, log_likelihoods, posterior
@@ -21,7 +21,7 @@ def way(request, monkeypatch):
     """Everything here holds whichever way rows take through the tree."""
     cost = {"all cells": 10**9, "agreeing cells": -(10**9)}.get(request.param)
     if cost is not None:
-        monkeypatch.setattr(tree_module, "CLIQUE_COST", cost)
+        monkeypatch.setattr(costs, "CLIQUE", cost)
 
 
 class LogEnumeration:
