@@ -54,7 +54,8 @@ class UnseenCells:
     >>> asia = datasets.network("asia")
     >>> cells = UnseenCells.to_learn_from(asia, asia.sample(50, seed=1).without("lung"))
     >>> tables = cells.layout.pack(asia)
-    >>> round(cells.expected(tables).counts.sum() / 8, 6)  # one count per row in each of 8 families
+    >>> counts = cells.expected(tables).counts
+    >>> round(float(counts.sum()) / 8, 6)  # one count per row in each of 8 families
     50.0
     """
 
