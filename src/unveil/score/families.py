@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from unveil.errors import DataError
 from unveil.graph.dag import DAG
-from unveil.score.base import Sample, Score
+from unveil.score.base import CountScore, Sample, Score
 from unveil.score.structure import StructurePrior
 from unveil.statistics.memory import MemoryStatistics, as_statistics
 from unveil.statistics.protocol import Family, ScoreTerms, Statistics
@@ -63,6 +63,7 @@ class FamilyScores:
         # The engine's own way to the data terms, if it has one for this score.
         engine = self.statistics
         self._terms = engine if isinstance(engine, ScoreTerms) and score.term else None
+        self._penalised = type(score).penalty is not CountScore.penalty
         self._sizes = [v.n_states for v in engine.variables]
         self._cards = np.array(self._sizes, dtype=np.float64)
         self._known: dict[Family, float] = {}
@@ -130,14 +131,16 @@ class FamilyScores:
             scores = self._toggled_one_by_one(child, parents)
         else:
             scores = self._terms.toggle_terms(child, parents, _largest(parents), term)
-            scores -= self._toggled_penalties(child, parents)
+            if self._penalised:
+                scores -= self._toggled_penalties(child, parents)
             if self.structure_prior is not None:
                 toggled = [{*parents} ^ ({v} - {child}) for v in range(self.n_variables)]
                 scores += [self._prior(child, sorted(ps)) for ps in toggled]
             self.n_scored += int(np.count_nonzero(scores > -np.inf))
-            fewer = [(child, parents[:i] + parents[i + 1 :]) for i in range(len(parents))]
-            found = scores[[child, *parents]].tolist()
-            self._remember(dict(zip([(child, parents), *fewer], found, strict=True)))
+            found = {(child, parents): scores.item(child)}
+            for i, p in enumerate(parents):
+                found[child, parents[:i] + parents[i + 1 :]] = scores.item(p)
+            self._remember(found)
         row = scores - scores[child]
         row[child] = -np.inf
         return row

@@ -72,7 +72,7 @@ class GraphState:
 
     def parents_of(self, child: int) -> tuple[int, ...]:
         """The positions of a node's parents, ascending."""
-        return tuple(np.flatnonzero(self.parents[child]).tolist())
+        return tuple(self.parents[child].nonzero()[0].tolist())
 
     def best(self, tabu: npt.NDArray[np.int64] = NO_TABU) -> tuple[Move, float] | None:
         """The legal move with the largest gain that leads to no graph in `tabu`, and its gain."""
