@@ -40,7 +40,7 @@ some number anyhow and so many per row. Of larger ones only what occurs is visit
 BITMAP_BYTES = 1 << 21
 MOST_BITMAPS = 320
 """Counting by bitmaps pays while they stay in the cache and there are at most so many."""
-MEMO_CELLS, MEMO_COUNTS, MEMO_STATES = 129, 2048, 8
+MEMO_CELLS, MEMO_COUNTS, MEMO_STATES = 129, 256, 8
 """Log-gammas are remembered for tables of fewer cells, smaller counts, children of fewer states."""
 THREAD_WORK = 4_000_000
 """Below this many row visits, handing work to threads costs more than it saves."""
