@@ -116,3 +116,16 @@ def test_twins_tell_the_numbers_and_the_network():
     assert found["probabilities"]["lung"] == [[0.1, 0.9]]
     explained = ASIA.most_probable({"smoke": "yes"})
     assert explained.to_dict()["rows"] == [explained.row()]
+
+
+def test_the_twin_of_a_discovery():
+    plans = datasets.table("college_plans")
+    settings = unveil.Settings(max_hidden=1, adapt="em", max_candidates=2)
+    report = unveil.discover(plans, settings=settings, resamples=0, folds=2, seed=1, n_jobs=1)
+    told = report.to_dict()
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    assert told["summary"] == report.summary
+    assert "table" not in told
+    tried = told["discovery"]["rounds"][0]["candidates"][0]
+    assert {"place", "verdict", "gain", "children", "n_states", "words"} < set(tried)
+    assert not {"network", "agglomeration"} & set(tried)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from unveil.discovery.evidence import Evidence, StrawMan, evidence_for, naive_straw_man
 from unveil.discovery.meaning import Meaning, meaning_of
@@ -15,6 +15,7 @@ from unveil.errors import DataError
 from unveil.evaluate.log_loss import LogLoss, n_cases
 from unveil.model.network import Network
 from unveil.progress import Progress, StopReason, Ticker
+from unveil.records import Record
 from unveil.table.core import Table
 
 __all__ = ["DiscoveryReport", "discover"]
@@ -24,18 +25,20 @@ FOR_EVIDENCE = 0.2
 
 
 @dataclass(frozen=True)
-class DiscoveryReport:
+class DiscoveryReport(Record):
     """Everything there is to say about a discovery.
 
     `straw_men` holds, if they were asked for, the network without hidden variables and the one with
     a hidden parent of everything.
     """
 
+    told: ClassVar = ("hidden", "summary")
+
     discovery: Discovery
     evidence: dict[str, Evidence]
     meaning: dict[str, Meaning]
     straw_men: tuple[StrawMan, ...]
-    table: Table
+    table: Table = field(repr=False)
     held_out: LogLoss | None = None
     """The log-loss of what was found, by the same cross-validation as the straw men's."""
     stopped: StopReason = "converged"

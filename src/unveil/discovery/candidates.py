@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import ClassVar
 
 from unveil.hidden.agglomeration import Agglomeration
 from unveil.model.network import Network
+from unveil.records import Record
 
 __all__ = ["Candidate", "Place", "Refused", "Tried", "Verdict"]
 
@@ -47,7 +49,7 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tried:
+class Tried(Record):
     """What is told of every hidden variable that was tried.
 
     `gain` is the Cheeseman-Stutz score less that of the network without it, in nats, if
@@ -55,6 +57,8 @@ class Tried:
     has the scores by number of states (`Cardinality.refined`). `predicted` is the cross-validated
     gain in log-likelihood of the same rows (nats), for candidates that could be kept.
     """
+
+    told: ClassVar = ("children", "n_states", "words")
 
     place: Place
     verdict: Verdict
@@ -85,9 +89,9 @@ class Candidate(Tried):
     learned anew from its states.
     """
 
-    network: Network
+    network: Network = field(repr=False)
     verdict: Verdict = Verdict.FITTED
-    agglomeration: Agglomeration | None = None
+    agglomeration: Agglomeration | None = field(default=None, repr=False)
     anew: bool = False
 
     @property

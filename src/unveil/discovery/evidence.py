@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from unveil.hidden.candidate import fresh_name, naive_graph
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
 from unveil.progress import Ticker
+from unveil.records import Record
 from unveil.score.bdeu import BDeu
 from unveil.table.core import Table
 from unveil.table.variable import Variable
@@ -27,7 +29,7 @@ __all__ = ["Evidence", "StrawMan", "evidence_for", "naive_straw_man"]
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Evidence(Record):
     """Why a hidden variable is kept.
 
     - `gain`: what the score gains by it, in nats, and in words
@@ -35,6 +37,8 @@ class Evidence:
       predicted with tables fitted to the other folds (the two graphs are those of the whole table)
     - `stability`: of so many resampled tables, the share in which the score still prefers it
     """
+
+    told: ClassVar = ("interval", "verdict")
 
     name: str
     gain: float
@@ -59,7 +63,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class StrawMan:
+class StrawMan(Record):
     """A simpler explanation to compare with: its network, score (nats) and held-out log-loss."""
 
     name: str

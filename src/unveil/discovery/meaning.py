@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -10,13 +10,14 @@ import numpy.typing as npt
 from unveil.evaluate.joints import joints_in_rows
 from unveil.evaluate.profiles import StateProfile, Trait, profiles_of
 from unveil.model.network import Network
+from unveil.records import Record
 from unveil.table.core import Table
 
 __all__ = ["Meaning", "StateProfile", "Trait", "meaning_of"]
 
 
 @dataclass(frozen=True)
-class Meaning:
+class Meaning(Record):
     """A hidden variable explained.
 
     `information` ranks the observed variables by the bits they tell about it (mutual
@@ -26,7 +27,7 @@ class Meaning:
     name: str
     information: dict[str, float]
     profiles: tuple[StateProfile, ...]
-    posterior: npt.NDArray[np.float64]
+    posterior: npt.NDArray[np.float64] = field(repr=False)
 
 
 def meaning_of(network: Network, table: Table, name: str, n_traits: int = 4) -> Meaning:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,9 +24,10 @@ from unveil.discovery.phases import look_for_hidden
 from unveil.discovery.settings import Settings
 from unveil.discovery.workers import Workers
 from unveil.em.scores import hidden_scores
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint
 from unveil.model.network import Network
 from unveil.progress import Progress, Step, StopReason, Ticker, run
+from unveil.records import Record
 from unveil.table.core import Table
 
 __all__ = ["Discovery", "Round", "State", "Task", "discover_networks", "first_state", "step"]
@@ -35,7 +37,7 @@ SECOND_CHANCES = 2
 
 
 @dataclass(frozen=True)
-class Round:
+class Round(Record):
     """One round of looking: the network before, everything tried, and the candidate kept."""
 
     before: Network
@@ -45,11 +47,13 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Discovery:
+class Discovery(Record):
     """What was found: the network with hidden variables, the one without, and every round.
 
     Scores are Cheeseman-Stutz (exact BDeu where nothing is missing), in nats.
     """
+
+    told: ClassVar = ("hidden", "gain")
 
     network: Network
     score: float
@@ -251,14 +255,16 @@ def _check(table: Table) -> None:
     marked = [v.name for v in table.variables if v.hidden]
     if marked:
         raise DataError(
-            f"columns {', '.join(map(repr, marked[:6]))} are marked as hidden; leave them out "
-            "(table.without(...)): hidden variables are what is looked for"
+            f"columns {', '.join(map(repr, marked[:6]))} are marked as hidden, but hidden "
+            "variables are what is looked for; leave them out with",
+            hint=Hint("table.without(...).", "--drop NAME."),
         )
     continuous = [v.name for v in table.variables if not v.is_discrete]
     if continuous:
         raise DataError(
-            f"columns {', '.join(map(repr, continuous[:6]))} are continuous; make them discrete "
-            "first (unveil.Discretizer; on the command line --discretize) or leave them out"
+            f"columns {', '.join(map(repr, continuous[:6]))} are continuous; leave them out or "
+            "make them discrete first, with",
+            hint=Hint("unveil.Discretizer.", "--discretize."),
         )
     if table.n_columns < 3:
         raise DataError(f"a hidden variable needs at least three columns, got {table.n_columns}")

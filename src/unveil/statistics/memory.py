@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint
 from unveil.statistics.counting import (
     check_cells,
     counts_at,
@@ -151,8 +151,9 @@ def _check_column(table: Table, variable: Variable) -> None:
     name = variable.name
     if not variable.is_discrete:
         raise DataError(
-            f"column {name!r} is continuous; counting needs discrete columns. Discretise it "
-            "first (unveil.Discretizer; on the command line --discretize) or leave it out."
+            f"column {name!r} is continuous; counting needs discrete columns. Leave it "
+            "out or discretise it first, with",
+            hint=Hint("unveil.Discretizer.", "--discretize."),
         )
     if variable.n_states > MAX_STATES:
         raise DataError(
