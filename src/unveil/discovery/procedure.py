@@ -255,8 +255,8 @@ def _check(table: Table) -> None:
     marked = [v.name for v in table.variables if v.hidden]
     if marked:
         raise DataError(
-            f"columns {', '.join(map(repr, marked[:6]))} are marked as hidden, but hidden "
-            "variables are what is looked for; leave them out with",
+            f"columns {', '.join(map(repr, marked[:6]))} are marked as hidden; leave them out, "
+            "for hidden variables are what is looked for:",
             hint=Hint("table.without(...).", "--drop NAME."),
         )
     continuous = [v.name for v in table.variables if not v.is_discrete]
