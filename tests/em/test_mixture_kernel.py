@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from kernels import twins
 
 from unveil import Network, TableCPD, Variable
 from unveil.infer.reduced import GROUP_SIZES, ReducedModel
 from unveil.infer.rows import prepared_rows
-from unveil.kernels.reduced import reduced_pass, reduced_pass_plain
+from unveil.kernels.reduced import reduced_pass
 from unveil.model.flat import FlatTables
 
 
@@ -59,7 +60,7 @@ def test_twins_agree(group_size):
     logs = layout.logs(FlatTables(network).pack(network))
     weights = generator.random(600)
     results = []
-    for twin in (reduced_pass, reduced_pass_plain):
+    for twin in (reduced_pass, twins.reduced_pass):
         log_z, posterior, counts = np.empty(600), np.empty((600, 3)), np.zeros(logs.size)
         twin(layout.plan, logs, codes, weights, 0, 300, log_z, posterior, counts)
         twin(layout.plan, logs, codes, weights, 300, 600, log_z, posterior, counts)

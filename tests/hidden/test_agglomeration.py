@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from kernels.cases import random_cells
+from kernels.twins import whole_state_term
 
 from hidden.textbook import merge_all
 from unveil import DAG, BDeu, Table, Variable, datasets
@@ -12,7 +14,7 @@ from unveil.hidden import (
     choose_cardinality,
     round_robin,
 )
-from unveil.kernels.agglomerate import Cells, agglomerate, state_term, state_term_plain
+from unveil.kernels.agglomerate import agglomerate
 from unveil.score import FamilyScores
 
 DAG_H = DAG(list("PABCH"), [("P", "H"), ("H", "A"), ("H", "B"), ("P", "B"), ("H", "C")])
@@ -29,26 +31,6 @@ def small_table(seed, n_rows=40, sizes=(2, 2, 3, 2)):
         columns.append(np.where(copied, hidden, noise))
         variables.append(Variable(name, range(k)))
     return Table(variables, columns)
-
-
-def random_cells(generator):
-    """Cells of a variable with a few parent configurations and child rows of three."""
-    n_parents, n_rows = int(generator.integers(1, 5)), int(generator.integers(1, 6))
-    widths = [1] * n_parents + [3] * n_rows
-    row = np.repeat([-1] * n_parents + list(range(n_rows)), widths)
-    alpha = np.repeat(generator.random(n_parents + n_rows), widths)
-    return Cells(row, alpha, 3 * alpha)
-
-
-def test_state_terms_of_the_kernel_and_its_plain_twin_agree(random_seed):
-    generator = np.random.default_rng(random_seed)
-    for _ in range(20):
-        cells = random_cells(generator)
-        first, second = generator.integers(0, 3, size=(2, len(cells.row))).astype(float)
-        size = float(generator.integers(1, 5))
-        listed, also = np.flatnonzero(first), np.flatnonzero(second)
-        fast = state_term(first, listed, second, also, size, cells)
-        assert fast == pytest.approx(state_term_plain(first + second, size, cells))
 
 
 def test_merges_are_those_of_the_book_and_changes_are_differences_of_full_scores(random_seed):
@@ -69,8 +51,8 @@ def test_pseudo_counts_of_merged_states_add(random_seed):
     agglomerate(work, sizes, cells, merges, changes)
     assert sizes[merges[-1, 0]] == 4
     assert work[merges[-1, 0]] == pytest.approx(counts.sum(axis=0))
-    start = sum(state_term_plain(c, 1.0, cells) for c in counts)
-    end = state_term_plain(counts.sum(axis=0), 4.0, cells)
+    start = sum(whole_state_term(c, 1.0, cells) for c in counts)
+    end = whole_state_term(counts.sum(axis=0), 4.0, cells)
     assert changes.sum() == pytest.approx(end - start)
 
 

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from unveil.kernels import families
 
+from . import twins
+
 DTYPES = [np.uint8, np.uint16, np.uint32]
 sizes = st.sampled_from([0, 1, 7, 1000])
 seeds = st.integers(0, 10**6)
@@ -21,7 +23,7 @@ def test_digits_make_the_position_of_a_cell(dtype, seed, n_rows, cards):
     fast, plain = np.zeros(n_rows, np.int64), np.zeros(n_rows, np.int64)
     for column, card in zip(columns, cards, strict=True):
         families.push_digit(fast, column, card)
-        families.push_digit_plain(plain, column, card)
+        twins.push_digit(plain, column, card)
     np.testing.assert_array_equal(fast, plain)
     np.testing.assert_array_equal(fast, np.ravel_multi_index(columns, cards) if n_rows else fast)
 
@@ -40,7 +42,7 @@ def test_tallies_add_to_what_is_there(seed, n_rows, cells):
     start = generator.random(cells)
     fast, plain = start.copy(), start.copy()
     families.tally(position, weights, fast)
-    families.tally_plain(position, weights, plain)
+    twins.tally(position, weights, plain)
     np.testing.assert_allclose(fast, plain, rtol=1e-12)
     assert fast.sum() == pytest.approx(start.sum() + weights.sum(), rel=1e-12)
 
@@ -54,7 +56,7 @@ def test_looked_up_values_add_to_what_is_there(seed, n_rows, cells):
     start = generator.normal(size=n_rows)
     fast, plain = start.copy(), start.copy()
     families.add_looked_up(fast, values, position)
-    families.add_looked_up_plain(plain, values, position)
+    twins.add_looked_up(plain, values, position)
     np.testing.assert_array_equal(fast, plain)
     np.testing.assert_array_equal(fast, [s + values[p] for s, p in zip(start, position)])  # noqa: B905
 
@@ -74,7 +76,7 @@ def test_draws_invert_the_cumulative_distribution(dtype, seed, n_rows, n_states,
     uniform[on_edge] = cumulative[row[on_edge], 0]
     fast, plain = np.full((2, n_rows), 99, dtype)
     families.draw_states(cumulative, row, uniform, fast)
-    families.draw_states_plain(cumulative, row, uniform, plain)
+    twins.draw_states(cumulative, row, uniform, plain)
     np.testing.assert_array_equal(fast, plain)
     for i in range(min(n_rows, 50)):
         later = [s for s in range(n_states) if uniform[i] < cumulative[row[i], s]]

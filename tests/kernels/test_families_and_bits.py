@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from unveil.kernels import bits, families, scoring
 from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, LIKELIHOOD, DataTerm, Rows
 
+from . import twins
+
 TERMS = [
     DataTerm(LIKELIHOOD, 0.0, False),
     DataTerm(DIRICHLET, 1.0, False),
@@ -31,7 +33,7 @@ def rows_of(seed, cards, n_rows, dtype=np.uint8, weighted=False):
     first = np.concatenate([[0], np.cumsum(cards)[:-1]]).astype(np.int64)
     out = np.zeros((cards.sum(), 0 if weighted else -(-n_rows // 64)), np.uint64)
     if not weighted:
-        bits.state_bitmaps_plain(codes, first, out)
+        twins.state_bitmaps(codes, first, out)
     return Rows(codes, weights, cards, out, first)
 
 
@@ -52,15 +54,15 @@ def test_walking_over_rows(seed, n_rows, dtype):
     weights = random.gamma(1.0, size=n_rows)
     fast, plain = position.copy(), position.copy()
     families.push_digit(fast, column, card)
-    families.push_digit_plain(plain, column, card)
+    twins.push_digit(plain, column, card)
     assert fast.tolist() == plain.tolist() == (position * card + column).tolist()
     totals = np.ones((2, 4 * card))
     families.tally(fast, weights, totals[0])
-    families.tally_plain(fast, weights, totals[1])
+    twins.tally(fast, weights, totals[1])
     np.testing.assert_allclose(*totals)
     sums = np.ones((2, n_rows))
     families.add_looked_up(sums[0], totals[0], fast)
-    families.add_looked_up_plain(sums[1], totals[0], fast)
+    twins.add_looked_up(sums[1], totals[0], fast)
     assert sums[0].tolist() == sums[1].tolist()
 
 
@@ -74,7 +76,7 @@ def test_drawing_states(seed, n_states, n_rows):
     uniform = np.where(random.random(n_rows) < 0.3, cumulative[row, 0], random.random(n_rows))
     out = np.zeros((2, n_rows), np.uint8)
     families.draw_states(cumulative, row, uniform, out[0])
-    families.draw_states_plain(cumulative, row, uniform, out[1])
+    twins.draw_states(cumulative, row, uniform, out[1])
     assert out[0].tolist() == out[1].tolist()
 
 
@@ -86,11 +88,11 @@ def test_bitmaps(seed, n_rows, dtype):
     first = np.array([0, 2, 3])
     fast, plain = np.zeros((2, 8, -(-n_rows // 64)), np.uint64)
     bits.state_bitmaps(codes, first, fast)
-    bits.state_bitmaps_plain(codes, first, plain)
+    twins.state_bitmaps(codes, first, plain)
     assert fast.tolist() == plain.tolist()
     for a in fast:
         for b in fast:
-            assert bits.count_common(a, b) == bits.count_common_plain(a, b)
+            assert bits.count_common(a, b) == twins.count_common(a, b)
     assert bits.count_common(fast[2], fast[2]) == n_rows
 
 

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unveil.kernels.reduced import BLOCK, ReducedPlan, reduced_pass, reduced_pass_plain
+from unveil.kernels.reduced import BLOCK, ReducedPlan, reduced_pass
+
+from . import twins
 
 
 def random_plan(random, cards, n_families, k):
@@ -45,7 +47,7 @@ def test_the_twins_agree(seed, n_families, k, n_rows, dtype, keep, count):
     weights = random.gamma(1.0, size=n_rows) * (random.random(n_rows) < 0.9)
     start, stop = sorted(random.integers(0, n_rows + 1, size=2))
     answers = []
-    for run in (reduced_pass, reduced_pass_plain):
+    for run in (reduced_pass, twins.reduced_pass):
         log_z = np.full(n_rows, 7.0)
         posterior = np.full((n_rows, k) if keep else (0, 0), 7.0)
         counts = np.ones(logs.size if count else 0)

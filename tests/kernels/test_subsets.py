@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from unveil.kernels import subsets
 from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, LIKELIHOOD, DataTerm
 
+from . import twins
+
 TERMS = [
     DataTerm(LIKELIHOOD, 0.0, False),
     DataTerm(DIRICHLET, 2.0, False),
@@ -41,7 +43,7 @@ def test_terms_of_sets(seed, term, most, first, fractional, n_rows):
         fast, plain = np.full((2, 32), np.nan)
         if prefix.bit_count() <= most:
             subsets.set_terms(codes, weights, cards, prefix, first, most, term, 3.0, fast)
-            subsets.set_terms_plain(codes, weights, cards, prefix, first, most, term, 3.0, plain)
+            twins.set_terms(codes, weights, cards, prefix, first, most, term, 3.0, plain)
         np.testing.assert_allclose(fast, plain, rtol=1e-10, atol=1e-9)
 
 
@@ -65,7 +67,7 @@ def test_best_over_subsets(n):
     values = np.random.default_rng(n).normal(size=1 << n)
     fast, plain = values.copy(), values.copy()
     subsets.best_over_subsets(fast)
-    subsets.best_over_subsets_plain(plain)
+    twins.best_over_subsets(plain)
     assert fast.tolist() == plain.tolist()
 
 

@@ -17,8 +17,12 @@ __all__ = ["align_states", "permute_states"]
 def align_states(network: Network, reference: Network, hidden: Sequence[str]) -> Network:
     """The same network with its hidden states ordered as in `reference`.
 
-    For each hidden variable the order is chosen that brings the tables of its children closest
-    (least squares, by optimal assignment). A hidden child can only be compared once its own states
+    For each hidden variable H the order p is chosen that brings the tables of its children X
+    closest: the p with the least sum over states h of D(p(h), h), where
+
+        D(g, h) = sum over X, x and its other parents u of (P(x | g, u) - P'(x | h, u))^2
+
+    and P' is the reference (an assignment problem, solved exactly). A hidden child can only be compared once its own states
     are in order, so all are gone through again until nothing changes.
     """
     for _ in range(len(hidden) + 1):
@@ -37,6 +41,7 @@ def _aligned(network: Network, reference: Network, name: str) -> Network:
     cost = np.zeros((n_states, n_states))
     for child in network.dag.children(name):
         cost += _distances(network, reference, name, child)
+    # order[h] is the own state that becomes state h: the least sum over h of D(order[h], h).
     _, order = linear_sum_assignment(cost.T)
     if (order == np.arange(n_states)).all():
         return network
@@ -46,7 +51,7 @@ def _aligned(network: Network, reference: Network, name: str) -> Network:
 def _distances(
     network: Network, reference: Network, name: str, child: str
 ) -> npt.NDArray[np.float64]:
-    """Squared distances between the child's rows given each pair of states: [own, reference]."""
+    """The part of D(g, h) that one child has: g a state here, h one of the reference."""
     tables = []
     for source in (network, reference):
         cpd = source.cpd(child)

@@ -21,7 +21,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Cells", "agglomerate", "score_curve", "state_term", "state_term_plain"]
+__all__ = ["Cells", "agglomerate", "score_curve", "state_term"]
 
 Array = npt.NDArray[Any]
 
@@ -76,19 +76,6 @@ def state_term(
     if row >= 0:
         total -= math.lgamma(row_alpha + summed) - math.lgamma(row_alpha)
     return total
-
-
-def state_term_plain(counts: Array, size: float, cells: Cells) -> float:
-    """The twin of `state_term`, over all cells of one state."""
-    from scipy.special import gammaln
-
-    a = size * cells.alpha
-    total = (gammaln(counts + a) - gammaln(a)).sum()
-    for row in np.unique(cells.row[cells.row >= 0]):
-        inside = cells.row == row
-        n, b = counts[inside].sum(), size * cells.row_alpha[inside][0]
-        total -= gammaln(n + b) - gammaln(b)
-    return float(total)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

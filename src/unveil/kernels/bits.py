@@ -14,7 +14,7 @@ import numpy.typing as npt
 from numba import types
 from numba.extending import intrinsic
 
-__all__ = ["count_common", "count_common_plain", "state_bitmaps", "state_bitmaps_plain"]
+__all__ = ["count_common", "state_bitmaps"]
 
 Array = npt.NDArray[Any]
 
@@ -38,11 +38,6 @@ def count_common(a: Array, b: Array) -> int:
     return np.int64(total)  # type: ignore[return-value]
 
 
-def count_common_plain(a: Array, b: Array) -> int:
-    """The twin of `count_common`."""
-    return int(np.bitwise_count(a & b).sum())
-
-
 @numba.njit(cache=True, nogil=True)
 def state_bitmaps(codes: Array, first: Array, out: Array) -> None:
     """Fill bitmap `first[v] + s` with the rows in which variable v is in state s."""
@@ -50,13 +45,3 @@ def state_bitmaps(codes: Array, first: Array, out: Array) -> None:
         column = codes[v]
         for i in range(codes.shape[1]):
             out[first[v] + column[i], i >> 6] |= np.uint64(1) << np.uint64(i & 63)
-
-
-def state_bitmaps_plain(codes: Array, first: Array, out: Array) -> None:
-    """The twin of `state_bitmaps`."""
-    padded = np.zeros((out.shape[1] * 64,), np.uint8)
-    for v in range(codes.shape[0]):
-        last = first[v + 1] if v + 1 < codes.shape[0] else out.shape[0]
-        for s in range(last - first[v]):
-            padded[: codes.shape[1]] = codes[v] == s
-            out[first[v] + s] = np.packbits(padded, bitorder="little").view(np.uint64)

@@ -9,18 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-import numpy as np
 import numpy.typing as npt
 
 __all__ = [
     "add_looked_up",
-    "add_looked_up_plain",
     "draw_states",
-    "draw_states_plain",
     "push_digit",
-    "push_digit_plain",
     "tally",
-    "tally_plain",
 ]
 
 Array = npt.NDArray[Any]
@@ -33,12 +28,6 @@ def push_digit(position: Array, column: Array, n_states: int) -> None:
         position[i] = position[i] * n_states + column[i]
 
 
-def push_digit_plain(position: Array, column: Array, n_states: int) -> None:
-    """The twin of `push_digit`."""
-    position *= n_states
-    position += column.astype(position.dtype)
-
-
 @numba.njit(cache=True, nogil=True)
 def tally(position: Array, weights: Array, counts: Array) -> None:
     """Add the weight of every row to the cell at its position, in place."""
@@ -46,21 +35,11 @@ def tally(position: Array, weights: Array, counts: Array) -> None:
         counts[position[i]] += weights[i]
 
 
-def tally_plain(position: Array, weights: Array, counts: Array) -> None:
-    """The twin of `tally`."""
-    counts += np.bincount(position, weights, counts.size)
-
-
 @numba.njit(cache=True, nogil=True)
 def add_looked_up(total: Array, values: Array, position: Array) -> None:
     """Add the value at each row's position to its total, in place."""
     for i in range(position.size):
         total[i] += values[position[i]]
-
-
-def add_looked_up_plain(total: Array, values: Array, position: Array) -> None:
-    """The twin of `add_looked_up`."""
-    total += values[position]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -76,8 +55,3 @@ def draw_states(cumulative: Array, row: Array, uniform: Array, out: Array) -> No
         while state < last and uniform[i] >= cumulative[row[i], state]:
             state += 1
         out[i] = state
-
-
-def draw_states_plain(cumulative: Array, row: Array, uniform: Array, out: Array) -> None:
-    """The twin of `draw_states`."""
-    out[:] = (uniform[:, None] >= cumulative[row, :-1]).sum(axis=1)

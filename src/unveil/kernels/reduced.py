@@ -1,6 +1,10 @@
 """Summing over a few unseen variables, row by row, when many rows lack the same ones.
 
-For rows in which the same variables U are unseen, only the families that contain some of U matter.
+For rows in which the same variables U are unseen, only the families that contain some of U matter:
+
+    P(seen) is in proportion to sum over u of prod over families f of P(f's members at u and row),
+
+u running over the joint configurations of U; the other families are the same for every u.
 Family f is laid out as rows of K numbers, one per joint configuration of U: entry
 `first[f] + position * K + u`, where `position` is the mixed-radix number of its observed members.
 Then a row's posterior over U is a sum of such rows of logs, and expected counts are sums of
@@ -17,7 +21,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ReducedPlan", "reduced_pass", "reduced_pass_plain"]
+__all__ = ["ReducedPlan", "reduced_pass"]
 
 Array = npt.NDArray[Any]
 
@@ -70,6 +74,7 @@ def reduced_pass(
             total[:] = 0.0
             for f in range(n_families):
                 at = np.uint64(place[f, b])
+                # log P(u, seen) = sum over f of log f(u, seen)
                 for u in range(np.uint64(k)):
                     total[u] += logs[at + u]
             most = total[0]
@@ -80,15 +85,18 @@ def reduced_pass(
                 if posterior.size > 0:
                     posterior[r] = 0.0
                 continue
+            # log sum over u of P(u, seen), the largest taken out before exp
             summed = 0.0
             for u in range(k):
                 total[u] = math.exp(total[u] - most)
                 summed += total[u]
             log_z[r] = most + math.log(summed)
             if posterior.size > 0:
+                # P(u | seen) = P(u, seen) / sum over u of P(u, seen)
                 for u in range(k):
                     posterior[r, u] = total[u] / summed
             if counts.size > 0:
+                # E[N(u, members of f)] = sum over rows r of w_r P(u | row r) (thesis Eq. 2.16)
                 scale = weights[r] / summed
                 for u in range(k):
                     total[u] *= scale
@@ -108,37 +116,3 @@ def _find_places(plan: ReducedPlan, codes: Array, block: int, n_rows: int, place
             column, step = codes[plan.member[i]], plan.step[i]
             for b in range(n_rows):
                 out[b] += np.uint32(column[block + b]) * step
-
-
-def reduced_pass_plain(
-    plan: ReducedPlan,
-    logs: Array,
-    codes: Array,
-    weights: Array,
-    start: int,
-    stop: int,
-    log_z: Array,
-    posterior: Array,
-    counts: Array,
-) -> None:
-    """The twin of `reduced_pass`."""
-    k = plan.n_configurations
-    for r in range(start, stop):
-        places = []
-        for f in range(plan.first.size):
-            inside = slice(int(plan.member_first[f]), int(plan.member_first[f + 1]))
-            steps = [int(codes[m, r]) * int(s) for m, s in
-                     zip(plan.member[inside], plan.step[inside], strict=True)]  # fmt: skip
-            places.append(int(plan.first[f]) + sum(steps))
-        total = np.sum([logs[p : p + k] for p in places], axis=0)
-        log_z[r] = np.logaddexp.reduce(total)
-        if log_z[r] == -np.inf:
-            if posterior.size > 0:
-                posterior[r] = 0.0
-            continue
-        share = np.exp(total - log_z[r])
-        if posterior.size > 0:
-            posterior[r] = share
-        if counts.size > 0:
-            for p in places:
-                counts[p : p + k] += weights[r] * share

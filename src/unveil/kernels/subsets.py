@@ -24,11 +24,9 @@ from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, DataTerm, log_comp
 __all__ = [
     "best_networks",
     "best_over_subsets",
-    "best_over_subsets_plain",
     "family_terms",
     "fold_rows",
     "set_terms",
-    "set_terms_plain",
     "squeeze",
     "widen",
 ]
@@ -174,30 +172,6 @@ def set_terms(
         out[subset[level]] = _sum_of_terms(sums, n_cells[level], size[level], term, r, tally)
 
 
-def set_terms_plain(
-    codes: Array, weights: Array, cards: Array, prefix: int, first: int, most: int,
-    term: DataTerm, r: float, out: Array,
-) -> None:  # fmt: skip
-    """The twin of `set_terms`."""
-    from scipy.special import gammaln, xlogy
-
-    n = len(cards)
-    for subset in range(1 << n):
-        members = [v for v in range(n) if subset >> v & 1]
-        if len(members) > most or subset & ((1 << first) - 1) != prefix:
-            continue
-        rows = codes[members].astype(np.int64)
-        _, cell = np.unique(rows, axis=1, return_inverse=True) if members else (0, 0 * codes[0])
-        counts = np.bincount(np.ravel(cell), weights)
-        alpha = term.alpha / np.prod(cards[members]) if term.spread else term.alpha
-        if term.mode == DIRICHLET:
-            out[subset] = (gammaln(alpha + counts) - gammaln(alpha)).sum()
-        else:
-            out[subset] = xlogy(counts, counts).sum()
-        if term.mode == FACTORISED_NML:
-            out[subset] += sum(log_complexity(float(c), r) for c in counts)
-
-
 @numba.njit(cache=True, nogil=True)
 def fold_rows(codes: Array, weights: Array, cards: Array) -> tuple[Array, Array]:
     """The first of every group of equal rows, and the weight of each group."""
@@ -262,13 +236,6 @@ def _maximise(values: Array, step: int) -> None:
             for i in range(start, start + step):
                 values[i + step] = max(values[i + step], values[i])
         step *= 2
-
-
-def best_over_subsets_plain(values: Array) -> None:
-    """The twin of `best_over_subsets`."""
-    old = values.copy()
-    for subset in range(values.size):
-        values[subset] = max(old[s] for s in range(subset + 1) if s & ~subset == 0)
 
 
 @numba.njit(cache=True, nogil=True)

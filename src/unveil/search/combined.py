@@ -55,11 +55,14 @@ def combined_search(
     classes = EquivalenceClimber(scores, state.parents, limits.max_parents, ticker)
     trace: list[Step] = []
     while True:
+        # No single insert or delete in the class of graphs gains any more (Chickering 2002) ...
         classes.climb()
+        # ... so one of its members is climbed from, by arcs, through graphs that score less too.
         state.restore(classes.parents)
         climber = Climber(state, ticker, TABU, TABU // 2 + 1)
         climber.climb()
         trace += [*classes.trace, *climber.trace]
+        # S(classes) <= S(climber) <= S(next classes): scores never fall, so turns come to an end.
         if climber.best_score <= classes.score + 1e-9 or not ticker.keep_going():
             break
         classes = EquivalenceClimber(scores, climber.best_parents, limits.max_parents, ticker)

@@ -1,0 +1,97 @@
+"""Every compiled kernel has a plain twin or an oracle; one battery compares kernels and twins.
+
+A new kernel joins by a function of its name in `twins.py` and one in `cases.py`, or by the name of
+the test that checks it against something that cannot be wrong in `ORACLES`. Helpers whose names
+begin with an underscore are checked through the kernels that call them.
+"""
+
+import copy
+import importlib
+import inspect
+import pkgutil
+
+import numpy as np
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import unveil.kernels
+
+from . import cases, twins
+
+MODULES = [
+    importlib.import_module(f"unveil.kernels.{m.name}")
+    for m in pkgutil.iter_modules(unveil.kernels.__path__)
+]
+KERNELS = {
+    name: found
+    for module in MODULES
+    for name, found in vars(module).items()
+    if isinstance(found, Dispatcher) and found.py_func.__module__ == module.__name__
+    if not name.startswith("_")
+}
+CLASSES, SAMPLING = "kernels.test_moves_and_classes", "infer.approximate.test_sampling"
+ORACLES = {
+    "complete": (CLASSES, "test_completing_and_extending_every_small_dag"),
+    "completed": (CLASSES, "test_completing_and_extending_every_small_dag"),
+    "extend": (CLASSES, "test_completing_and_extending_every_small_dag"),
+    "extended": (CLASSES, "test_completing_and_extending_every_small_dag"),
+    "first_valid_insert": (
+        CLASSES,
+        "test_the_first_valid_insert_is_the_first_that_no_path_reaches_past_its_clique",
+    ),
+    "best_move": (CLASSES, "test_best_move_by_trying_all"),
+    "family_bitmaps": (
+        "kernels.test_families_and_bits", "test_family_bitmaps_by_enumeration",
+    ),
+    "score_toggles": (
+        "kernels.test_families_and_bits", "test_scores_of_toggles_from_counts_by_hand",
+    ),
+    "score_families": (
+        "kernels.test_families_and_bits", "test_scores_of_families_from_counts_by_hand",
+    ),
+    "propagate_loopy": ("infer.approximate.test_loopy", "test_polytrees_are_exact"),
+    "ascend": (
+        "infer.approximate.test_mean_field",
+        "test_the_bound_never_falls_and_never_exceeds_the_evidence",
+    ),
+    "sample_gibbs": (SAMPLING, "test_enumeration_agrees"),
+    "sample_forward": (SAMPLING, "test_enumeration_agrees"),
+    "find_state": (SAMPLING, "test_a_chain_that_cannot_be_started_is_an_error"),
+    "find_states": (SAMPLING, "test_a_chain_that_cannot_be_started_is_an_error"),
+}  # fmt: skip
+
+
+def test_every_kernel_has_a_twin_or_an_oracle():
+    twin = {name for name, _ in inspect.getmembers(twins, callable)} & set(KERNELS)
+    neither = set(KERNELS) - twin - set(ORACLES)
+    assert not neither, f"kernels without a twin or an oracle: {sorted(neither)}"
+    assert not twin & set(ORACLES), "one of the two is enough"
+    assert not set(ORACLES) - set(KERNELS), "oracles of kernels that are gone"
+    assert len(KERNELS) > 40
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_oracles_exist(name):
+    module, test = ORACLES[name]
+    assert callable(getattr(importlib.import_module(module), test))
+
+
+@pytest.mark.parametrize("name", [name for name in KERNELS if name not in ORACLES])
+def test_kernel_and_twin_agree(name):
+    """Results, and what becomes of the arguments, are the same up to rounding."""
+    for seed in range(8):
+        given = getattr(cases, name)(np.random.default_rng(seed))
+        fast, plain = copy.deepcopy(given), copy.deepcopy(given)
+        same(KERNELS[name](*fast), getattr(twins, name)(*plain), f"the result of case {seed}")
+        same(fast, plain, f"the arguments of case {seed}")
+
+
+def same(one, other, what):
+    if isinstance(one, tuple):
+        assert len(one) == len(other)
+        for a, b in zip(one, other, strict=True):
+            same(a, b, what)
+    elif one is None or other is None:
+        assert one is other, what
+    else:
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9, err_msg=what)
