@@ -22,8 +22,8 @@ def align_states(network: Network, reference: Network, hidden: Sequence[str]) ->
 
         D(g, h) = sum over X, x and its other parents u of (P(x | g, u) - P'(x | h, u))^2
 
-    and P' is the reference (an assignment problem, solved exactly). A hidden child can only be compared once its own states
-    are in order, so all are gone through again until nothing changes.
+    and P' is the reference (an assignment problem, solved exactly). A hidden child can only be
+    compared once its own states are in order, so all are gone through again until nothing changes.
     """
     for _ in range(len(hidden) + 1):
         before = network
