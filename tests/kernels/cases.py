@@ -11,7 +11,7 @@ from unveil.infer.evidence import evidence_from
 from unveil.infer.tree import JunctionTree
 from unveil.kernels.agglomerate import Cells
 from unveil.kernels.reduced import ReducedPlan
-from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, LIKELIHOOD, DataTerm, Rows
+from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, LIKELIHOOD, NO_MEMO, DataTerm, Rows
 
 from . import twins
 
@@ -83,7 +83,7 @@ def data_term(random):
     n_u, states, added = random.integers(1, 4, 3).tolist()
     size = n_u * states * added
     counts = random.integers(0, 4, size) * random.choice([1.0, 0.3])
-    return counts, n_u, states, added, 1.0 * size, random_term(random)
+    return counts, n_u, states, added, 1.0 * size, random_term(random), NO_MEMO
 
 
 def score_sparse(random):
