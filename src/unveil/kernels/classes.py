@@ -25,6 +25,7 @@ __all__ = [
     "first_valid_insert",
     "helpful_inserts",
     "matrix_of",
+    "moved",
     "redraw",
     "revised",
     "transposed",
@@ -321,6 +322,32 @@ def _can_be_last(pdag: Array, lists: Lists, gone: Array, y: int) -> bool:
             if z != x and not gone[z] and not (pdag[x, z] or pdag[z, x]):
                 return False
     return True
+
+
+@numba.njit(cache=True, nogil=True)
+def moved(
+    pdag: Array, lists: Lists, y: int, x: int
+) -> tuple[bool, Lists, Lists, Lists, Array, Array]:
+    """Complete a graph after a move on x and y, in place; nothing if it has no extension.
+
+    Given are the graph's matrix, of which some ones were cleared and perhaps [y, x] was set, and
+    the lists of what it was before. Gives back whether there is an extension, one as lists, the
+    completed graph as lists by parent and by child, and two sets of marks: the nodes whose moves
+    may have changed (with new parents or neighbours, x and y and the neighbours of these), and
+    those that lost a parent or neighbour.
+    """
+    possible, parents = extended(pdag, revised(lists, pdag, y, x))
+    if not possible:
+        nobody = np.zeros(0, np.uint8)
+        return False, parents, lists, lists, nobody, nobody
+    new = completed(parents)
+    redraw(pdag, lists, new, y, x)
+    changed, lost = differing(lists, new)
+    for end in (x, y):
+        changed[end] = 1
+        for k in range(new.first[end], new.first[end + 1]):
+            changed[new.members[k]] |= pdag[new.members[k], end]
+    return True, parents, new, transposed(new), changed, lost
 
 
 @numba.njit(cache=True, nogil=True)

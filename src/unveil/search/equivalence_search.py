@@ -21,16 +21,12 @@ import numpy.typing as npt
 from unveil.errors import ModelError
 from unveil.graph.dag import DAG
 from unveil.kernels.classes import (
-    Lists,
     completed,
-    differing,
     entries,
-    extended,
     first_valid_insert,
     helpful_inserts,
     matrix_of,
-    redraw,
-    revised,
+    moved,
     transposed,
 )
 from unveil.progress import Listener, Step, Ticker
@@ -201,11 +197,12 @@ class EquivalenceClimber:
 
     def _deletes_into(self, y: int) -> Iterator[tuple[int, int, list[int], Any, Any]]:
         """Delete(x, y, H): x leaves the parents of y, and y points to the neighbours H."""
-        inside = self.pdag[y].astype(bool)
-        neighbours = inside & self.pdag[:, y].astype(bool)
-        fixed = np.flatnonzero(inside & ~neighbours).tolist()
-        for x in np.flatnonzero(inside).tolist():
-            common = np.flatnonzero(neighbours & self.adjacent[x]).tolist()
+        inside = self.pdag[y]
+        neighbours = inside & self.pdag[:, y]
+        around = neighbours.nonzero()[0].tolist()
+        fixed = (inside - neighbours).nonzero()[0].tolist()
+        for x in inside.nonzero()[0].tolist():
+            common = [v for v in around if self.adjacent[x, v]]
             for kept in _cliques(common, self.adjacent):
                 freed = [h for h in common if h not in kept]
                 rest = tuple(sorted({*kept, *fixed} - {x}))
@@ -225,14 +222,18 @@ class EquivalenceClimber:
         for v, w in cleared:
             self.pdag[v, w] = 0
         self.pdag[y, x] = word == "add"
-        possible, parents = extended(self.pdag, revised(self._lists, self.pdag, y, x))
+        possible, *new, changed, lost = moved(self.pdag, self._lists, y, x)
         if not possible:
             for v, w, value in undo:
                 self.pdag[v, w] = value
             return False
-        self._parents = parents
+        self._parents, self._lists, self._after = new
         self.adjacent[x, y] = self.adjacent[y, x] = word == "add"
-        for v in self._redraw(completed(parents), x, y):
+        if lost.any():
+            freed = self._witness[lost > 0].any(axis=0) & ~np.isnan(self._bounds)
+            for v in freed.nonzero()[0].tolist():
+                self._from_the_first(v)
+        for v in changed.nonzero()[0].tolist():
             self._bounds[v] = np.nan
             self._best_delete.pop(v, None)
         self.score += gain
@@ -243,23 +244,6 @@ class EquivalenceClimber:
         )
         self.ticker.offer(PHASE, self.n_moves, self.score, gain, detail=detail)
         return True
-
-    def _redraw(self, lists: Lists, x: int, y: int) -> list[int]:
-        """Take over the completed graph after a move on x and y.
-
-        Gives back the nodes whose moves may have changed: with new parents or neighbours, or
-        neighbours of x or y.
-        """
-        old, self._lists, self._after = self._lists, lists, transposed(lists)
-        redraw(self.pdag, old, lists, y, x)
-        changed, lost = differing(old, lists)
-        if lost.any():
-            freed = self._witness[lost > 0].any(axis=0) & ~np.isnan(self._bounds)
-            for v in freed.nonzero()[0].tolist():
-                self._from_the_first(v)
-        changed |= (self.pdag[x] & self.pdag[:, x]) | (self.pdag[y] & self.pdag[:, y])
-        changed[[x, y]] = 1
-        return changed.nonzero()[0].tolist()
 
 
 class _Inserts:
@@ -280,12 +264,14 @@ class _Inserts:
         self.blocked = np.zeros((len(self.sets), climber.n), np.uint8)
         gains = np.empty((len(self.sets), climber.n))
         for i, chosen in enumerate(self.sets):
-            self.blocked[i, chosen] = 1
+            if chosen:
+                self.blocked[i, chosen] = 1
             gains[i] = scores.toggles(y, (*fixed, *chosen))
         self.which, self.xs, self.gains = helpful_inserts(
             gains, TIE, self.blocked, adjacent, around, y
         )
-        self._keep((-self.gains).argsort(kind="stable"))
+        if self.gains.size > 1:
+            self._keep((-self.gains).argsort(kind="stable"))
 
     def gain(self, rank: int) -> float:
         """The gain of the option of that rank; minus infinity if there are fewer."""
