@@ -14,9 +14,8 @@ from unveil.cli.screen import note, say, show_table
 
 if TYPE_CHECKING:
     from unveil.em import EMResult
-    from unveil.graph import DAG
     from unveil.model import EquivalentSampleSize, Network
-    from unveil.table import Table, Variable
+    from unveil.table import Table
 
 __all__ = ["fit"]
 
@@ -53,71 +52,28 @@ def fit(
     column, are summed over by EM, which starts at the structure's own parameters and then anew
     from random ones.
     """
-    from unveil.em import fit_em
-    from unveil.model import EquivalentSampleSize, Network
+    from unveil.em import refit
+    from unveil.model import EquivalentSampleSize
     from unveil.table import Table
 
-    model = network_from(structure)
-    table = _known_columns(Table.read(data, **reading), model, reading)
+    model, table = network_from(structure), Table.read(data, **reading)
     prior = None if maximum_likelihood else EquivalentSampleSize(equivalent_sample_size)
-    say(f"{data}: {table.n_rows:,} rows, {table.n_columns} of {len(model.names)} variables")
-    if table.n_columns == len(model.names) and table.is_complete:
-        fitted = Network.fit(model.dag, table, prior)
+    with live_progress("nats") as listener:
+        found = refit(
+            model, table, prior, unknown=reading["unknown"], declared=reading.get("states", ()),
+            n_starts=starts, max_iterations=max_iterations, tolerance=tolerance, seed=seed,
+            progress=listener, time_limit=time_limit,
+        )  # fmt: skip
+    used = found.table
+    say(f"{data}: {used.n_rows:,} rows, {used.n_columns} of {len(model.names)} variables")
+    if found.em is None:
         say(f"complete table, counted ({_kind(prior)})")
     else:
-        first, hidden = _first(model, table, prior)
-        with live_progress("nats") as listener:
-            result = fit_em(
-                first, table, prior, hidden, n_starts=starts, max_iterations=max_iterations,
-                tolerance=tolerance, seed=seed, progress=listener, time_limit=time_limit,
-            )  # fmt: skip
-        fitted = result.network
-        _starts(result, prior)
-    _summary(fitted, table)
+        _starts(found.em, prior)
+    _summary(found.network, used)
     if output is not None:
-        fitted.save(output)
+        found.network.save(output)
         say(f"network written to {output}")
-
-
-def _known_columns(table: Table, model: Network, reading: dict[str, Any]) -> Table:
-    """The table's columns that the structure has, coded by its states or those of `--states`."""
-    from unveil.errors import DataError
-
-    inside = [name for name in model.names if name in table]
-    if not inside:
-        raise DataError(
-            f"the table has none of the structure's variables ({', '.join(model.names[:6])}, ...); "
-            f"its columns are {', '.join(table.names[:6])}"
-        )
-    outside = [name for name in table.names if name not in inside]
-    if outside:
-        note(f"columns that the structure does not have are left out: {', '.join(outside)}")
-    declared = reading.get("states", {})
-    variables = [(table if n in declared else model).variable(n) for n in inside]
-    return table.select(inside).conform(variables, unknown=reading["unknown"])
-
-
-def _first(
-    model: Network, table: Table, prior: EquivalentSampleSize | None
-) -> tuple[Network | DAG, dict[str, Variable] | None]:
-    """Where EM starts: at the structure's parameters, unless the states are others."""
-    if all(model.variable(n).states == table.variable(n).states for n in table.names):
-        return model if prior is None else _blended(model, prior), None
-    note("other states than the structure has were declared: EM starts from random parameters")
-    return model.dag, {n: model.variable(n) for n in model.names if n not in table}
-
-
-def _blended(model: Network, prior: EquivalentSampleSize) -> Network:
-    """The structure's parameters without zeros, which no prior could ever have meant."""
-    from unveil.model import Network, TableCPD
-
-    cpds = []
-    for cpd in model.cpds.values():
-        if isinstance(cpd, TableCPD) and (cpd.values == 0).any():
-            values = 0.999 * cpd.values + 0.001 / cpd.variable.n_states
-            cpd = TableCPD(cpd.variable, cpd.parents, values)
-        cpds.append(cpd)
-    return Network(cpds, model.name, model.description)
 
 
 def _kind(prior: EquivalentSampleSize | None) -> str:

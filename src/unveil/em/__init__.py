@@ -1,6 +1,7 @@
 """EM: learning from what is missing and what is hidden.
 
 - `parametric.py`: `fit_em`, parameters of a known structure; every start kept
+- `refit.py`: `refit`, the same for whatever table: counted, or by EM
 - `structural.py`: `structural_em`, structure and parameters
 - `mixture/`: `latent_classes`, mixtures and how many classes they have
 - `scores.py`: Cheeseman-Stutz, BIC, AIC and the effective dimension with unseen variables;
@@ -14,6 +15,7 @@ from unveil.em.completion import complete_rows
 from unveil.em.laplace import laplace
 from unveil.em.mixture import Mixture, MixtureResult, latent_classes
 from unveil.em.parametric import EMResult, EMStart, fit_em
+from unveil.em.refit import Refitted, refit
 from unveil.em.scores import HiddenScores, cheeseman_stutz, effective_dimension, hidden_scores
 from unveil.em.structural import StructuralResult, structural_em
 
@@ -23,6 +25,7 @@ __all__ = [
     "HiddenScores",
     "Mixture",
     "MixtureResult",
+    "Refitted",
     "StructuralResult",
     "cheeseman_stutz",
     "complete_rows",
@@ -31,5 +34,6 @@ __all__ = [
     "hidden_scores",
     "laplace",
     "latent_classes",
+    "refit",
     "structural_em",
 ]

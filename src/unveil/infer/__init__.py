@@ -2,6 +2,7 @@
 
 - `posterior.py`: posteriors for one question or for every row of a table
 - `explain.py`: most probable explanations, MAP of a few variables, posterior draws
+- `columns.py`: posteriors and fillings as columns of a table
 - `influence.py`: which finding mattered most, what to ask next
 - `intervene.py`: `do`, seeing against doing
 - `unseen.py`: what the rows of a table do not show, summed over by one plan: `plan.py` decides by
@@ -11,6 +12,7 @@
 - `approximate/`: loopy propagation, mean field, Gibbs, likelihood weighting
 """
 
+from unveil.infer.columns import fill_in, with_posteriors
 from unveil.infer.explain import Explanation, draw_missing, map_of, most_probable
 from unveil.infer.gaussian import GaussianPosterior, gaussian_posterior
 from unveil.infer.influence import bayes_factor, finding_influence, information_about
@@ -26,6 +28,7 @@ __all__ = [
     "bayes_factor",
     "do",
     "draw_missing",
+    "fill_in",
     "finding_influence",
     "gaussian_posterior",
     "information_about",
@@ -34,4 +37,5 @@ __all__ = [
     "map_of",
     "most_probable",
     "posterior",
+    "with_posteriors",
 ]

@@ -1,0 +1,110 @@
+"""`refit`: parameters for a known structure, from rows with or without gaps."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from unveil.em.parametric import EMResult, fit_em
+from unveil.errors import DataError, UnveilWarning
+from unveil.graph.dag import DAG
+from unveil.model.fit import fit
+from unveil.model.network import Network
+from unveil.model.prior import DirichletPrior
+from unveil.model.table_cpd import TableCPD
+from unveil.records import Record
+from unveil.table.core import Table
+from unveil.table.options import Unknown
+from unveil.table.variable import Variable
+
+__all__ = ["Refitted", "refit"]
+
+BLEND = 0.001
+"""The share of the uniform distribution in tables that have zeros, where EM starts with a prior."""
+
+
+@dataclass(frozen=True)
+class Refitted(Record):
+    """The network with its new parameters, the rows as they were used, and how EM went.
+
+    `em` is `None` where the table was complete and counting was enough.
+    """
+
+    network: Network
+    em: EMResult | None
+    table: Table = field(repr=False)
+
+
+def refit(
+    model: Network,
+    table: Table,
+    prior: DirichletPrior | None = None,
+    *,
+    unknown: Unknown = "error",
+    declared: Collection[str] = (),
+    **options: Any,
+) -> Refitted:
+    """The arcs of `model` with parameters learned from a table.
+
+    A table that has all variables and no gaps is counted. Missing cells, and variables that have no
+    column, are summed over by EM, which starts at the model's own parameters; `options` are those
+    of `fit_em`. Columns are read by the states of the model, those named in `declared` by their
+    own; `unknown` says what another label is. Columns that the model does not have are left out,
+    with a warning.
+
+    >>> from unveil import datasets
+    >>> asia = datasets.network("asia")
+    >>> rows = asia.sample(300, seed=1)
+    >>> refit(asia, rows).em is None, refit(asia, rows.knock_out(0.1), seed=1).em.stopped
+    (True, 'converged')
+    """
+    known = _known_columns(model, table, unknown, declared)
+    if known.n_columns == len(model.names) and known.is_complete:
+        return Refitted(fit(model.dag, known, prior), None, known)
+    first, hidden = _first(model, known, prior)
+    found = fit_em(first, known, prior, hidden, **options)
+    return Refitted(found.network, found, known)
+
+
+def _known_columns(
+    model: Network, table: Table, unknown: Unknown, declared: Collection[str]
+) -> Table:
+    """The columns that the model has, coded by its states or by those declared."""
+    inside = [name for name in model.names if name in table]
+    if not inside:
+        raise DataError(
+            f"the table has none of the structure's variables ({', '.join(model.names[:6])}, ...); "
+            f"its columns are {', '.join(table.names[:6])}"
+        )
+    outside = [name for name in table.names if name not in inside]
+    if outside:
+        _tell(f"columns that the structure does not have are left out: {', '.join(outside)}")
+    variables = [(table if n in declared else model).variable(n) for n in inside]
+    return table.select(inside).conform(variables, unknown=unknown)
+
+
+def _first(
+    model: Network, table: Table, prior: DirichletPrior | None
+) -> tuple[Network | DAG, Mapping[str, Variable] | None]:
+    """Where EM starts: at the model's parameters, unless the states are others."""
+    if all(model.variable(n).states == table.variable(n).states for n in table.names):
+        return model if prior is None else _without_zeros(model), None
+    _tell("other states than the structure has were declared: EM starts from random parameters")
+    return model.dag, {n: model.variable(n) for n in model.names if n not in table}
+
+
+def _without_zeros(model: Network) -> Network:
+    """The model's parameters without zeros, which no prior could ever have meant."""
+    cpds = []
+    for cpd in model.cpds.values():
+        if isinstance(cpd, TableCPD) and (cpd.values == 0).any():
+            values = (1 - BLEND) * cpd.values + BLEND / cpd.variable.n_states
+            cpd = TableCPD(cpd.variable, cpd.parents, values)
+        cpds.append(cpd)
+    return Network(cpds, model.name, model.description)
+
+
+def _tell(message: str) -> None:
+    warnings.warn(UnveilWarning(message), stacklevel=4)

@@ -1,0 +1,91 @@
+"""What a network says about every row of a table, as columns of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from unveil.errors import DataError, Hint
+from unveil.infer.explain import draw_missing, most_probable
+from unveil.infer.posterior import posterior
+from unveil.model.network import Network
+from unveil.table.core import Table
+from unveil.table.options import Unknown
+from unveil.table.variable import Variable
+
+__all__ = ["fill_in", "with_posteriors"]
+
+
+def with_posteriors(
+    network: Network, table: Table, of: Sequence[str] | None = None, unknown: Unknown = "error"
+) -> Table:
+    """The table with the best state and the posterior of some variables beside every row.
+
+    They are those of `of`, by default the ones that are hidden or have no column. A variable's own
+    column is not used to predict it. `unknown` says what a label is that the network does not know.
+
+    >>> from unveil import datasets
+    >>> asia = datasets.network("asia")
+    >>> with_posteriors(asia, asia.sample(2, seed=1).without("lung")).names[-3:]
+    ('predicted lung', 'P(lung=yes)', 'P(lung=no)')
+    """
+    _shared(network, table)
+    targets = list(of) if of else default_targets(network, table)
+    aside = targets if len(targets) == 1 else []  # nothing asks for the labels of this column
+    known = table.like([v for v in network.variables if v.name not in aside], unknown=unknown)
+    for target in targets:
+        variable = network.variable(target)
+        given = known.without(target) if target in known else known
+        found = posterior(network, given, of=target)[target]
+        best = found.argmax(axis=1).astype(np.int64)
+        table = table.with_column(Variable(f"predicted {target}", variable.labels), best)
+        for s, label in enumerate(variable.labels):
+            table = table.with_column(Variable(f"P({target}={label})"), found[:, s])
+    return table
+
+
+def default_targets(network: Network, table: Table) -> list[str]:
+    """The variables that are hidden or have no column; an error if there is none."""
+    found = [n for n in network.names if n not in table or network.variable(n).hidden]
+    if not found:
+        raise DataError(
+            "all variables have a column; say which variable to predict:",
+            hint=Hint("of=[...]", "--of NAME"),
+        )
+    return found
+
+
+def fill_in(
+    network: Network,
+    table: Table,
+    draw: bool = False,
+    seed: int | None = None,
+    unknown: Unknown = "error",
+) -> Table:
+    """The table with the empty cells of the network's variables filled in.
+
+    Each row gets its most probable filling or, with `draw`, one drawn from the posterior.
+
+    >>> from unveil import datasets
+    >>> asia = datasets.network("asia")
+    >>> fill_in(asia, asia.sample(50, seed=1).knock_out(0.2, seed=2)).n_missing
+    0
+    """
+    inside = _shared(network, table)
+    known = table.select(inside).like(network, unknown=unknown)
+    filled = draw_missing(network, known, seed) if draw else most_probable(network, known).table
+    for name in inside:
+        table = table.with_column(filled.variable(name), filled.column(name))
+    return table
+
+
+def _shared(network: Network, table: Table) -> list[str]:
+    """The columns that the network knows; an error if there is none."""
+    shared = [n for n in table.names if n in network.names]
+    if not shared:
+        raise DataError(
+            f"the table has none of the network's variables; it has {list(table.names)[:8]}, "
+            f"the network {list(network.names)[:8]}"
+        )
+    return shared
