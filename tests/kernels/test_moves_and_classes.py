@@ -20,6 +20,7 @@ from unveil.kernels.classes import (
     first_valid_insert,
     helpful_inserts,
     matrix_of,
+    moved,
     redraw,
     revised,
     transposed,
@@ -88,6 +89,31 @@ def test_completing_and_extending_larger_dags(dag):
     possible, parents = extend(pdag)
     assert possible
     assert equivalent(as_dag(parents, dag.nodes), dag)
+
+
+@given(dags(min_nodes=2, max_nodes=6), st.integers(0, 10**6))
+@settings(max_examples=100, deadline=None)
+def test_a_move_is_taken_over_as_if_the_graph_were_new(dag, seed):
+    before = complete(matrix(dag))
+    y, x = np.random.default_rng(seed).permutation(len(before))[:2].tolist()
+    pdag, joined = before.copy(), before[y, x] or before[x, y]
+    pdag[x, y], pdag[y, x] = 0, not joined
+    possible, parents = extend(pdag)
+    found = pdag.copy()
+    done, member, lists, after, changed, lost = moved(found, entries(before), y, x)
+    assert done == possible
+    if not possible:
+        assert found.tolist() == pdag.tolist()
+        return
+    expected = complete(parents)
+    assert matrix_of(member).tolist() == parents.tolist()
+    assert found.tolist() == matrix_of(lists).tolist() == expected.tolist()
+    assert matrix_of(after).tolist() == expected.T.tolist()
+    near = (expected & expected.T)[[x, y]].any(axis=0)
+    near[[x, y]] = True
+    differs = before != expected
+    assert (changed > 0).tolist() == (near | differs.any(axis=0) | differs.any(axis=1)).tolist()
+    assert (lost > 0).tolist() == (before > expected).any(axis=1).tolist()
 
 
 def test_extending_every_marking_of_a_square_with_a_diagonal():

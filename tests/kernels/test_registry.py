@@ -39,6 +39,7 @@ ORACLES = {
         CLASSES,
         "test_the_first_valid_insert_is_the_first_that_no_path_reaches_past_its_clique",
     ),
+    "moved": (CLASSES, "test_a_move_is_taken_over_as_if_the_graph_were_new"),
     "helpful_inserts": (CLASSES, "test_helpful_inserts_by_definition"),
     "best_move": (CLASSES, "test_best_move_by_trying_all"),
     "family_bitmaps": (
