@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from kernels.cases import random_cells
 from kernels.twins import whole_state_term
+from plain_engine import PlainEngine
 
 from hidden.textbook import merge_all
 from unveil import DAG, BDeu, Table, Variable, datasets
@@ -179,3 +180,15 @@ def test_of_rounds_that_go_in_circles_the_best_counts(monkeypatch):
     found = agglomerate_several(table, dag, ["H1", "H2"])
     assert found is max(seen, key=lambda pair: pair[0])[1]
     assert [found.variable(h).n_states for h in ("H1", "H2")] == [3, 2]
+
+
+@pytest.mark.parametrize("cap", [400, 3])
+def test_through_any_engine(cap):
+    table = small_table(3, n_rows=80).with_weights(np.linspace(0.5, 2.0, 80))
+    usual = agglomerate_states(table, DAG_H, "H", cap=cap)
+    found = agglomerate_states(PlainEngine(table), DAG_H, "H", cap=cap)
+    np.testing.assert_array_equal(found.assignments, usual.assignments)
+    np.testing.assert_array_equal(found.merges, usual.merges)
+    np.testing.assert_allclose(found.scores, usual.scores)
+    with pytest.raises(DataError, match="row by row need an engine that has its rows in order"):
+        found.states(2)

@@ -32,6 +32,8 @@ from unveil.kernels.moves import (
     REVERSE,
     best_move,
     link,
+    may_add,
+    may_reverse,
     recompute_reach,
     reversible,
 )
@@ -218,7 +220,7 @@ def test_best_move_by_trying_all(dag, seed, limited, with_tabu):
     bounds = np.full(n, np.inf)
     kind, x, y, gain = best_move(
         toggles, parents, reach_of(parents), allowed, required, room, codes, key(parents), tabu,
-        bounds,
+        bounds, 1e-9,
     )  # fmt: skip
     for (_, a, b), worth in gains.items():
         assert worth <= bounds[b], (a, b)
@@ -229,6 +231,23 @@ def test_best_move_by_trying_all(dag, seed, limited, with_tabu):
     assert gains[kind, x, y] == gain
 
 
+@given(dags(min_nodes=2, max_nodes=6), st.integers(0, 10**6))
+@settings(max_examples=80, deadline=None)
+def test_legal_moves_by_trying_all(dag, seed):
+    parents, n = matrix(dag), len(dag.nodes)
+    random = np.random.default_rng(seed)
+    allowed, nothing = random.random((n, n)) < 0.7, np.zeros((n, n), bool)
+    room, reach = random.integers(0, 2, n), reach_of(parents)
+    legal = {move for move, _ in all_moves(parents, allowed, nothing, parents.sum(axis=1) + room)}
+    for x in range(n):
+        for y in range(n):
+            if parents[y, x]:
+                turns = may_reverse(parents, reach, allowed, room, x, y)
+                assert bool(turns) == ((REVERSE, x, y) in legal)
+            else:
+                assert bool(may_add(reach, allowed, room, x, y)) == ((ADD, x, y) in legal)
+
+
 def test_the_first_of_equal_moves_wins():
     parents = np.zeros((3, 3), np.uint8)
     toggles = np.full((3, 3), 1.0)
@@ -236,7 +255,7 @@ def test_the_first_of_equal_moves_wins():
     everything, nothing = np.ones((3, 3), bool), np.zeros((3, 3), bool)
     found = best_move(
         toggles, parents, np.eye(3, dtype=np.uint8), everything, nothing, np.full(3, 3),
-        np.zeros((3, 3), np.int64), 0, NO_TABU, np.full(3, np.inf),
+        np.zeros((3, 3), np.int64), 0, NO_TABU, np.full(3, np.inf), 1e-9,
     )  # fmt: skip
     assert found[:3] == (ADD, 1, 0)
 

@@ -42,6 +42,8 @@ ORACLES = {
     "moved": (CLASSES, "test_a_move_is_taken_over_as_if_the_graph_were_new"),
     "helpful_inserts": (CLASSES, "test_helpful_inserts_by_definition"),
     "best_move": (CLASSES, "test_best_move_by_trying_all"),
+    "may_add": (CLASSES, "test_legal_moves_by_trying_all"),
+    "may_reverse": (CLASSES, "test_legal_moves_by_trying_all"),
     "family_bitmaps": (
         "kernels.test_families_and_bits", "test_family_bitmaps_by_enumeration",
     ),

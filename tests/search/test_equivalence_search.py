@@ -127,6 +127,7 @@ class Watched(EquivalenceClimber):
         done = super()._settle(*move)
         for y in np.flatnonzero(~np.isnan(self._bounds)).tolist():
             known, anew = self._inserts_into[y], _Inserts(self, y)
+            anew.rank(self, self.scores.all_toggles(anew.families))
             if done:  # an option may have been struck otherwise
                 assert known.xs.tolist() == anew.xs.tolist()
                 assert known.gains.tolist() == anew.gains.tolist()

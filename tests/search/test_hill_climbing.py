@@ -197,6 +197,9 @@ class Arbitrary:
         changed[child] = -np.inf
         return np.array(changed) - here
 
+    def all_toggles(self, families):
+        return (self.toggles(*family) for family in families)
+
 
 @pytest.mark.parametrize("limits", [Constraints(), Constraints(max_parents=2, no_leaf=["B"])])
 def test_what_is_remembered_of_moves_never_hides_the_best(limits):

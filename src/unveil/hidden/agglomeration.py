@@ -8,7 +8,6 @@ be compared by a short EM from their completions.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +16,9 @@ import numpy.typing as npt
 from unveil.errors import DataError
 from unveil.graph.dag import DAG
 from unveil.kernels.agglomerate import Cells, agglomerate, score_curve
+from unveil.statistics.counting import positions
+from unveil.statistics.memory import MemoryStatistics, as_statistics
+from unveil.statistics.protocol import Statistics
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
@@ -30,7 +32,8 @@ class Agglomeration:
     """The whole tree of merges of one hidden variable.
 
     Initial state s is the s-th distinct assignment of the blanket (`assignments[s]`, codes in the
-    order of `blanket`). Merge t joins `merges[t]` (the first stays) and changes the score by
+    order of `blanket`); `initial` has the initial state of every row, `None` where the engine does
+    not know its rows. Merge t joins `merges[t]` (the first stays) and changes the score by
     `changes[t]`. `scores[k - 1]` is the BDeu score of the completed data with k states, up to a
     constant that does not depend on k, for k up to `len(scores)`.
     """
@@ -38,7 +41,7 @@ class Agglomeration:
     name: str
     blanket: tuple[str, ...]
     assignments: npt.NDArray[np.int64]
-    initial: npt.NDArray[np.int64]
+    initial: npt.NDArray[np.int64] | None
     merges: npt.NDArray[np.int64]
     changes: Matrix
     scores: Matrix
@@ -59,6 +62,11 @@ class Agglomeration:
             raise DataError(
                 f"{self.name!r} can have 1 to {self.n_initial} states here, not {n_states}"
             )
+        if self.initial is None:
+            raise DataError(
+                f"the states of {self.name!r} row by row need an engine that has its rows in "
+                "order; read the rows into a Table"
+            )
         root = np.arange(self.n_initial)
         for kept, gone in self.merges[: self.n_initial - n_states]:
             root[root == gone] = kept
@@ -74,7 +82,7 @@ class Agglomeration:
 
 
 def agglomerate_states(
-    table: Table,
+    data: Table | Statistics,
     dag: DAG,
     name: str,
     equivalent_sample_size: float = 5.0,
@@ -83,10 +91,10 @@ def agglomerate_states(
 ) -> Agglomeration:
     """The tree of merges for the hidden variable `name` of `dag`.
 
-    `table` must hold the variable's Markov blanket, complete; other hidden variables count with
-    the states they have there. When the blanket shows more than `cap` assignments, the most
-    frequent ones are initial states, and each other assignment joins the one among them that
-    agrees with it in most of the blanket.
+    `data`, a table or another engine, must hold the variable's Markov blanket, complete; other
+    hidden variables count with the states they have there. When the blanket shows more than
+    `cap` assignments, the most frequent ones are initial states, and each other assignment joins
+    the one among them that agrees with it in most of the blanket.
 
     >>> from unveil import datasets
     >>> alarm = datasets.network("alarm")
@@ -94,8 +102,11 @@ def agglomerate_states(
     >>> agglomerate_states(rows, alarm.dag, "HYPOVOLEMIA").best
     2
     """
-    layout = _Layout(table, dag, name)
-    seen, mass, kind = _distinct(table, layout.blanket)
+    statistics = as_statistics(data)
+    layout = _Layout(statistics, dag, name)
+    place = [v.name for v in statistics.variables]
+    found = statistics.distinct([place.index(n) for n in layout.blanket])
+    seen, mass = found.codes, found.weights
     kept, target = _initial_states(seen, mass, cap)
     states = seen[kept]
     n = len(states)
@@ -106,20 +117,22 @@ def agglomerate_states(
         counts.copy(), np.ones(n), layout.cells(equivalent_sample_size / n), merges, changes
     )
     score_curve(counts, merges, layout.cells(equivalent_sample_size), scores)
-    return Agglomeration(name, layout.blanket, states, target[kind], merges, changes, scores)
+    initial = None if found.which is None else target[found.which]
+    return Agglomeration(name, layout.blanket, states, initial, merges, changes, scores)
 
 
 class _Layout:
     """The families that contain the hidden variable, laid out as cells for the kernel."""
 
-    def __init__(self, table: Table, dag: DAG, name: str) -> None:
+    def __init__(self, statistics: Statistics, dag: DAG, name: str) -> None:
         self.blanket = tuple(n for n in dag.nodes if n in dag.markov_blanket(name))
         if not self.blanket:
             raise DataError(f"{name!r} has no neighbours; nothing can be said about its states")
+        variables = {v.name: v for v in statistics.variables}
+        table = statistics.table if isinstance(statistics, MemoryStatistics) else None
         for n in self.blanket:
-            if n not in table or table.missing(n).any():
+            if n not in variables or (table is not None and table.missing(n).any()):
                 raise DataError(f"agglomeration needs a complete column for {n!r}")
-        variables = {n: table.variable(n) for n in self.blanket}
         self.families: list[list[Variable]] = [[variables[p] for p in dag.parents(name)]]
         for child in dag.children(name):
             others = [variables[p] for p in dag.parents(child) if p != name]
@@ -153,33 +166,9 @@ class _Layout:
         columns = dict(zip(self.blanket, seen.T, strict=True))
         counts = np.zeros((n_states, int(self.first[-1])))
         for start, family in zip(self.first, self.families, strict=False):
-            position = np.full(len(seen), start)
-            place = 1
-            for v in reversed(family):
-                position += columns[v.name] * place
-                place *= v.n_states
-            np.add.at(counts, (target, position), mass)
+            codes, cards = [columns[v.name] for v in family], [v.n_states for v in family]
+            np.add.at(counts, (target, start + positions(codes, cards, len(seen))), mass)
         return counts
-
-
-def _distinct(
-    table: Table, blanket: Sequence[str]
-) -> tuple[npt.NDArray[np.int64], Matrix, npt.NDArray[np.int64]]:
-    """The distinct assignments of the blanket, their weights, and which one every row has."""
-    number = np.zeros(table.n_rows, np.int64)
-    n_kinds = 1
-    for name in blanket:
-        k = table.variable(name).n_states
-        if n_kinds > 2**62 // k:
-            number = np.unique(number, return_inverse=True)[1].reshape(-1)
-            n_kinds = table.n_rows
-        number = number * k + table.column(name)
-        n_kinds *= k
-    _, first, kind = np.unique(number, return_index=True, return_inverse=True)
-    seen = np.stack([table.column(n)[first] for n in blanket], axis=1).astype(np.int64)
-    kind = kind.reshape(-1)
-    mass = np.bincount(kind, table.row_weights, len(seen)).astype(np.float64)
-    return seen, mass, kind.astype(np.int64)
 
 
 def _initial_states(

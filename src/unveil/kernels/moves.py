@@ -19,6 +19,8 @@ __all__ = [
     "REVERSE",
     "best_move",
     "link",
+    "may_add",
+    "may_reverse",
     "recompute_reach",
     "reversible",
 ]
@@ -26,8 +28,6 @@ __all__ = [
 Array = npt.NDArray[Any]
 
 NOTHING, ADD, DELETE, REVERSE = -1, 0, 1, 2
-TIE = 1e-9
-"""Gains closer than this are ties, which the first pair in order wins; rounding must not decide."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -79,6 +79,22 @@ def reversible(parents: Array, reach: Array, parent: int, child: int) -> bool:
 
 
 @numba.njit(cache=True, nogil=True)
+def may_add(reach: Array, allowed: Array, room: Array, parent: int, child: int) -> bool:
+    """Whether the arc parent -> child may be added: allowed, room for it, and no cycle."""
+    return (
+        parent != child and allowed[child, parent] and room[child] > 0 and not reach[child, parent]
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def may_reverse(
+    parents: Array, reach: Array, allowed: Array, room: Array, parent: int, child: int
+) -> bool:
+    """Whether the arc parent -> child may be turned round: allowed, room for it, and no cycle."""
+    return allowed[parent, child] and room[parent] > 0 and reversible(parents, reach, parent, child)
+
+
+@numba.njit(cache=True, nogil=True)
 def _is_tabu(key: int, tabu: Array) -> bool:
     for old in tabu:
         if old == key:
@@ -98,6 +114,7 @@ def best_move(
     here: int,
     tabu: Array,
     bounds: Array,
+    tie: float,
 ) -> tuple[int, int, int, float]:
     """The legal move with the largest gain: its kind, the arc's parent and child, and the gain.
 
@@ -108,12 +125,13 @@ def best_move(
 
     `bounds[y]` promises that no legal move on an arc into y gains more, required and tabu ones
     included; infinite where nothing is known. Rows that cannot win are left out, and the bounds of
-    the others are made sharp in passing.
+    the others are made sharp in passing. Gains closer than `tie` are ties, which the first pair in
+    order wins: rounding must not decide.
     """
     n = parents.shape[0]
     kind, best_x, best_y, best = NOTHING, -1, -1, -np.inf
     for y in range(n):
-        if bounds[y] <= best + TIE:
+        if bounds[y] <= best + tie:
             continue
         top = -np.inf
         for x in range(n):
@@ -121,28 +139,19 @@ def best_move(
             if parents[y, x]:
                 free = not required[y, x]
                 top = max(top, gain)
-                if free and gain > best + TIE and not _is_tabu(here ^ codes[y, x], tabu):
+                if free and gain > best + tie and not _is_tabu(here ^ codes[y, x], tabu):
                     kind, best_x, best_y, best = DELETE, x, y, gain
                 back = gain + toggles[x, y]
-                if (
-                    (back > top or back > best + TIE)
-                    and allowed[x, y]
-                    and room[x] > 0
-                    and reversible(parents, reach, x, y)
+                if (back > top or back > best + tie) and may_reverse(
+                    parents, reach, allowed, room, x, y
                 ):
                     top = max(top, back)
                     turned = here ^ codes[y, x] ^ codes[x, y]
-                    if free and back > best + TIE and not _is_tabu(turned, tabu):
+                    if free and back > best + tie and not _is_tabu(turned, tabu):
                         kind, best_x, best_y, best = REVERSE, x, y, back
-            elif (
-                (gain > top or gain > best + TIE)
-                and x != y
-                and allowed[y, x]
-                and room[y] > 0
-                and not reach[y, x]
-            ):
+            elif (gain > top or gain > best + tie) and may_add(reach, allowed, room, x, y):
                 top = max(top, gain)
-                if gain > best + TIE and not _is_tabu(here ^ codes[y, x], tabu):
+                if gain > best + tie and not _is_tabu(here ^ codes[y, x], tabu):
                     kind, best_x, best_y, best = ADD, x, y, gain
         bounds[y] = top
     return kind, best_x, best_y, best

@@ -6,6 +6,7 @@
 - `nml.py`: prior-free scores by normalised maximum likelihood
 - `incomplete.py`: how scores judge incomplete data, from expected counts
 - `structure.py`: prior probabilities of structures
+- `protocol.py`: `Families`, what a search sees
 - `families.py`: `FamilyScores`, scores of families and whole graphs, cached and compiled
 - `gradient.py`: how a score changes with the weight of a row
 """
@@ -22,6 +23,7 @@ from unveil.score.k2 import K2
 from unveil.score.likelihood import LogLikelihood
 from unveil.score.mdl import MDL
 from unveil.score.nml import FactorisedNML, QuotientNML
+from unveil.score.protocol import Families
 from unveil.score.structure import ArcPenalty, FamilyPrior, StructurePrior
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "ExpectedFamilies",
     "ExpectedFamily",
     "FactorisedNML",
+    "Families",
     "FamilyPrior",
     "FamilyScores",
     "LogLikelihood",

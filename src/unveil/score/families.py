@@ -7,7 +7,7 @@ Variables are positions here; names come back at the door above.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from unveil.score.base import CountScore, Sample, Score
 from unveil.score.structure import StructurePrior
 from unveil.statistics.memory import MemoryStatistics, as_statistics
 from unveil.statistics.protocol import Family, ScoreTerms, Statistics
+from unveil.statistics.remembered import RememberedCounts
 from unveil.table.core import Table
 
 __all__ = ["Family", "FamilyScores"]
@@ -27,6 +28,10 @@ Numbers = npt.NDArray[np.float64]
 LARGEST_PAIR, LARGEST_FAMILY = 1 << 24, 1 << 20
 """No search by steps adds a parent that would give a family a larger table than this; a first
 parent may give it a larger one than further parents."""
+
+LOOK_AHEAD = 4096
+"""When an engine that only counts must be asked anyway, it is asked for up to so many families more
+that a search is likely to want next."""
 
 
 class FamilyScores:
@@ -60,16 +65,29 @@ class FamilyScores:
         self.n_jobs = n_jobs
         self.n_scored = 0
         """How many families were computed rather than remembered."""
-        # The engine's own way to the data terms, if it has one for this score.
+        # The engine's own way to the data terms, if it has one for this score. Other engines are
+        # asked for counts, in few calls.
         engine = self.statistics
         self._terms = engine if isinstance(engine, ScoreTerms) and score.term else None
         self._penalised = type(score).penalty is not CountScore.penalty
+        self._counts = engine if isinstance(engine, ScoreTerms) else RememberedCounts(engine)
+        self._next: dict[int, tuple[float, Family]] = {}
         self._sizes = [v.n_states for v in engine.variables]
         self._cards = np.array(self._sizes, dtype=np.float64)
         self._known: dict[Family, float] = {}
         self._rows: dict[Family, Numbers] = {}
         self._most_known = max(1000, cache_bytes // 2 // 200)
         self._most_rows = max(16, cache_bytes // 2 // (8 * self.n_variables + 200))
+
+    @property
+    def score_name(self) -> str:
+        """What the score is called."""
+        return self.score.name
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether the score promises equivalent graphs equal values, the structure prior aside."""
+        return self.score.equivalent
 
     # Scores ------------------------------------------------------------------------------------
 
@@ -102,7 +120,15 @@ class FamilyScores:
                 self._rows.clear()
             row = self._rows[key] = self._compute_toggles(*key)
             row.flags.writeable = False
+            if self._terms is None:
+                self._look_ahead(*key, row)
         return row
+
+    def all_toggles(self, families: Sequence[Family]) -> Iterator[Numbers]:
+        """The toggles of each family, in order; counts they need are asked for in one call."""
+        if self._terms is None:
+            self._fetch([f for f in families if f not in self._rows])
+        return (self.toggles(*family) for family in families)
 
     def total(self, dag: DAG) -> float:
         """The score of a graph: the sum over its families (Eq. 2.14)."""
@@ -152,14 +178,40 @@ class FamilyScores:
 
     def _toggled_one_by_one(self, child: int, parents: tuple[int, ...]) -> Numbers:
         """The scores of the family with each variable toggled, the child's own as it is."""
+        toggled = self._toggled(child, parents)
+        scores = np.full(self.n_variables, -np.inf)
+        scores[list(toggled)] = self.many(list(toggled.values()))
+        return scores
+
+    def _toggled(self, child: int, parents: tuple[int, ...]) -> dict[int, Family]:
+        """The family with each variable toggled that may be, the child's own as it is."""
         cells = math.prod([self._sizes[v] for v in (child, *parents)])
         fits = cells * self._cards <= _largest(parents)
         fits[[child, *parents]] = True
         changed = fits.nonzero()[0].tolist()
-        toggled = [{*parents} ^ ({v} - {child}) for v in changed]
-        scores = np.full(self.n_variables, -np.inf)
-        scores[changed] = self.many([(child, tuple(sorted(ps))) for ps in toggled])
-        return scores
+        return {v: (child, tuple(sorted({*parents} ^ ({v} - {child})))) for v in changed}
+
+    # Asking engines that only count --------------------------------------------------------------
+
+    def _fetch(self, families: Sequence[Family]) -> None:
+        """Score all toggles of the families, and of those likely to come next, in one call."""
+        wanted = {f for family in families for f in self._toggled(*family).values()}
+        if all(f in self._known for f in wanted):
+            return
+        for _, family in sorted(self._next.values(), reverse=True):
+            if len(wanted) > LOOK_AHEAD:
+                break
+            wanted.update(self._toggled(*family).values())
+        self.many(sorted(wanted))
+
+    def _look_ahead(self, child: int, parents: tuple[int, ...], row: Numbers) -> None:
+        """Note the family that the child would have with its best further parent."""
+        added = row.copy()
+        added[list(parents)] = -np.inf
+        best = int(added.argmax())
+        self._next.pop(child, None)
+        if added[best] > 0:
+            self._next[child] = float(added[best]), (child, tuple(sorted((*parents, best))))
 
     def _toggled_penalties(self, child: int, parents: tuple[int, ...]) -> Numbers | float:
         n_u = math.prod([self._sizes[p] for p in parents])
@@ -196,7 +248,7 @@ class FamilyScores:
     def _by_the_book(self, families: list[Family]) -> Numbers:
         """The scores from full counts, for scores and engines without kernels."""
         variables, sample = self.statistics.variables, self.sample
-        found = self.statistics.counts([(*parents, child) for child, parents in families])
+        found = self._counts.counts([(*parents, child) for child, parents in families])
         return np.array(
             [
                 self.score.family(variables[child], [variables[p] for p in parents], counts, sample)

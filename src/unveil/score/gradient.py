@@ -5,18 +5,19 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import ModelError
+from unveil.errors import DataError, ModelError
 from unveil.graph.dag import DAG
 from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, log_complexity
 from unveil.score.base import Sample, Score
-from unveil.statistics.counting import family_counts
+from unveil.statistics.memory import MemoryStatistics, as_statistics
+from unveil.statistics.protocol import Statistics
 from unveil.table.core import Table
 
 __all__ = ["weight_gradient"]
 
 
-def weight_gradient(table: Table, dag: DAG, score: Score) -> npt.NDArray[np.float64]:
-    """The slope d Score / d w for every row of a complete table, shape (n_rows,).
+def weight_gradient(data: Table | Statistics, dag: DAG, score: Score) -> npt.NDArray[np.float64]:
+    """The slope d Score / d w for every row of a complete table or engine, shape (n_rows,).
 
     For Dirichlet scores, the sum over families of
     psi(S[x, u] + alpha(x, u)) - psi(S[u] + alpha(u)) at the row's own x and u (3.5.1); for
@@ -27,18 +28,30 @@ def weight_gradient(table: Table, dag: DAG, score: Score) -> npt.NDArray[np.floa
     >>> weight_gradient(table, DAG(["x"]), BDeu(2)).round(4).tolist()
     [-0.5833, -0.5833, -1.0833]
     """
-    sample = Sample(table.total_weight, len(dag.nodes))
-    gradient = np.zeros(table.n_rows)
-    for name in dag.nodes:
-        variable, parents = table.variable(name), [table.variable(p) for p in dag.parents(name)]
-        counts = family_counts(table, variable, parents)
-        slope = _cell_slopes(score, counts)
-        position = np.ravel_multi_index(
-            [table.column(v.name).astype(np.intp) for v in (*parents, variable)], counts.shape
+    statistics = as_statistics(data)
+    place = {v.name: i for i, v in enumerate(statistics.variables)}
+    sample = Sample(statistics.total_weight, len(dag.nodes))
+    families = [[place[n] for n in (*dag.parents(name), name)] for name in dag.nodes]
+    slopes = []
+    for members, counts in zip(families, statistics.counts(families), strict=True):
+        slope = _cell_slopes(score, counts) - _penalty_slope(score, counts, sample)
+        slopes.append(slope.ravel()[_cells(statistics, members, counts.shape)])
+    return np.sum(slopes, axis=0)
+
+
+def _cells(
+    statistics: Statistics, members: list[int], shape: tuple[int, ...]
+) -> npt.NDArray[np.int64]:
+    """The cell of every row in the joint table of the members."""
+    if isinstance(statistics, MemoryStatistics):
+        return statistics.cells(members)
+    found = statistics.distinct(members)
+    if found.which is None:
+        raise DataError(
+            "the slope of every row needs an engine that has its rows in order; this one does not "
+            "say which row shows what. Read the rows into a Table."
         )
-        gradient += slope.ravel()[position]
-        gradient -= _penalty_slope(score, counts, len(parents), sample)
-    return gradient
+    return np.ravel_multi_index(tuple(found.codes.T), shape)[found.which]
 
 
 def _cell_slopes(score: Score, counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -67,13 +80,11 @@ def _complexity_slopes(rows: npt.NDArray[np.float64], n_states: int) -> npt.NDAr
     return ((np.array(higher) - np.array(lower)) / width).reshape(rows.shape)
 
 
-def _penalty_slope(
-    score: Score, counts: npt.NDArray[np.float64], n_parents: int, sample: Sample
-) -> float:
+def _penalty_slope(score: Score, counts: npt.NDArray[np.float64], sample: Sample) -> float:
     """The slope of the penalty in the total weight, by a central difference."""
     step = 1e-5 * sample.total_weight
     r = float(counts.shape[-1])
-    shape = counts.size / r, r, float(n_parents)
+    shape = counts.size / r, r, float(counts.ndim - 1)
     ends = [Sample(sample.total_weight + h, sample.n_variables) for h in (step, -step)]
     higher, lower = (float(score.penalty(*shape, end)) for end in ends)
     return (higher - lower) / (2 * step)

@@ -1,14 +1,16 @@
-"""Searches over structures: all see the data only through `FamilyScores`.
+"""Searches over structures: all see the data only through `Families`.
 
 - `learn.py`: `learn`, from a complete table to a fitted network in one call
 - `combined.py`: the default, equivalence search and tabu climbing in turns
 - `hill_climbing.py`: add, delete, reverse; tabu list and random restarts (Algorithms 1 and 2)
 - `equivalence_search.py`: greedy search over classes of equivalent graphs
-- `exact.py`: the best graph of all, for up to about 25 variables
+- `exact.py`: the best graph of all, for up to about 25 variables; `all_families.py` scores for it
 - `chow_liu.py`: the best forest
 - `annealing.py`: simulated annealing
 - `constraints.py`: what a search may not do
-- `graph_state.py`: the mutable graph that searches work on
+- `graph_state.py`: the mutable graph that searches work on, and which moves are legal
+- `ties.py`: when two scores are the same
+- `result.py`: what every search gives back
 """
 
 from unveil.search.annealing import simulated_annealing

@@ -9,11 +9,11 @@ import numpy as np
 from unveil.errors import ModelError
 from unveil.graph.dag import DAG
 from unveil.kernels.moves import REVERSE
-from unveil.progress import Listener, Step, Ticker
-from unveil.score.families import FamilyScores
+from unveil.progress import Progress, Step, StopReason, Ticker, run
+from unveil.score.protocol import Families
 from unveil.search.constraints import Constraints
 from unveil.search.graph_state import GraphState, Move, dag_from
-from unveil.search.hill_climbing import _legal_move
+from unveil.search.hill_climbing import random_move
 from unveil.search.result import SearchResult
 
 __all__ = ["simulated_annealing"]
@@ -22,7 +22,7 @@ PHASE = "simulated annealing"
 
 
 def simulated_annealing(
-    scores: FamilyScores,
+    scores: Families,
     start: DAG | None = None,
     constraints: Constraints | None = None,
     temperature: float = 100.0,
@@ -31,7 +31,7 @@ def simulated_annealing(
     cooling: float = 0.95,
     reductions: int = 120,
     seed: int | None = None,
-    progress: Listener | None = None,
+    progress: Progress | None = None,
     time_limit: float | None = None,
 ) -> SearchResult:
     """The best graph seen on a random walk that grows greedier as the temperature falls.
@@ -46,7 +46,7 @@ def simulated_annealing(
     it with `hill_climbing(scores, start=result.dag)`.
 
     >>> from unveil import datasets
-    >>> from unveil.score import BDeu
+    >>> from unveil.score import BDeu, FamilyScores
     >>> table = datasets.network("asia").sample(500, seed=1)
     >>> simulated_annealing(FamilyScores(table, BDeu(1)), reductions=40, seed=0).stopped
     'iteration cap'
@@ -57,26 +57,25 @@ def simulated_annealing(
             f"temperature={temperature} and cooling={cooling}"
         )
     rules = (constraints or Constraints()).rules(scores.names, start)
-    ticker = Ticker(progress, time_limit)
+    ticker = Ticker.of(progress, time_limit)
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
     walker = _Walker(GraphState(scores, rules, start), np.random.default_rng(seed), ticker)
-    frozen = False
-    for reduction in range(reductions + 1):
-        frozen = not walker.walk(temperature, proposals, changes)
-        if frozen or not ticker.offer(PHASE, reduction, walker.best_score, temperature=temperature):
-            break
-        temperature *= cooling
-    return SearchResult(
-        dag=dag_from(walker.best_parents, scores.names),
-        score=walker.best_score,
-        score_name=scores.score.name,
-        search=PHASE,
-        trace=tuple(walker.trace),
-        stopped=ticker.reason or ("converged" if frozen else "iteration cap"),
-        seed=seed,
-        elapsed=ticker.elapsed,
-        n_scored=scores.n_scored,
+
+    def walk(now: float) -> tuple[float, Step]:
+        """All proposals at one temperature; the next one is lower."""
+        walker.walk(now, proposals, changes)
+        walker.n_walks += 1
+        step = Step(PHASE, walker.n_walks - 1, walker.best_score, temperature=now)
+        return now * cooling, step
+
+    def frozen(now: float, step: Step) -> StopReason | None:
+        return None if walker.n_accepted else "converged"
+
+    walked = run(walk, temperature, frozen, ticker, max_steps=reductions + 1)
+    dag = dag_from(walker.best_parents, scores.names)
+    return SearchResult.made(
+        scores, ticker, PHASE, dag, walker.best_score, walker.trace, seed, walked.stopped
     )
 
 
@@ -85,31 +84,30 @@ class _Walker:
 
     def __init__(self, state: GraphState, generator: np.random.Generator, ticker: Ticker) -> None:
         self.state, self.generator, self.ticker = state, generator, ticker
-        self.n_moves = 0
+        self.n_moves = self.n_accepted = self.n_walks = 0
         self.best_score = -math.inf
         self.trace: list[Step] = []
         self._remember(math.nan)
 
-    def walk(self, temperature: float, proposals: int, changes: int) -> int:
-        """Walk at one temperature; returns how many changes were accepted."""
-        accepted = 0
+    def walk(self, temperature: float, proposals: int, changes: int) -> None:
+        """Walk at one temperature; `n_accepted` then says how many changes were taken."""
+        self.n_accepted = 0
         self.state.find_gains(self.ticker.keep_going)
         for _ in range(proposals):
-            if accepted >= changes or not self.ticker.keep_going():
+            if self.n_accepted >= changes or not self.ticker.keep_going():
                 break
             move = self._propose()
             if move is not None and self._accepts(self._gain(move), temperature):
                 self.state.apply(move)
-                accepted += 1
+                self.n_accepted += 1
                 self.n_moves += 1
                 self._remember(temperature)
-        return accepted
 
     def _propose(self) -> Move | None:
         """A random legal move; `None` if a hundred pairs offered none."""
         for _ in range(100):
             x, y = self.generator.integers(len(self.state.parents), size=2).tolist()
-            move = _legal_move(self.state, x, y, self.generator)
+            move = random_move(self.state, x, y, self.generator)
             if move is not None:
                 return move
         return None
@@ -124,7 +122,7 @@ class _Walker:
 
     def _remember(self, temperature: float) -> None:
         state = self.state
-        if state.score > self.best_score + 1e-9:
+        if state.score > self.best_score + state.tie:
             change = state.score - self.best_score
             self.best_score, self.best_parents = state.score, state.parents.copy()
             self.trace.append(

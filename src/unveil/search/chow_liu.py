@@ -8,22 +8,22 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import ModelError
-from unveil.progress import Listener, Step, Ticker
-from unveil.score.families import FamilyScores
+from unveil.progress import Progress, Step, Ticker
+from unveil.score.protocol import Families
 from unveil.search.graph_state import dag_from
 from unveil.search.result import SearchResult
+from unveil.search.ties import tie
 
 __all__ = ["chow_liu"]
 
 PHASE = "Chow-Liu forest"
-TIE = 1e-9
 Gains = npt.NDArray[np.float64]
 Arc = tuple[int, int]
 """A child and its parent."""
 
 
 def chow_liu(
-    scores: FamilyScores, root: str | None = None, progress: Listener | None = None
+    scores: Families, root: str | None = None, progress: Progress | None = None
 ) -> SearchResult:
     """The graph with at most one parent per variable and the largest score.
 
@@ -38,7 +38,7 @@ def chow_liu(
     that lose in that direction are left out; then the forest is good, not always the best.
 
     >>> from unveil import datasets
-    >>> from unveil.score import BIC
+    >>> from unveil.score import BIC, FamilyScores
     >>> forest = chow_liu(FamilyScores(datasets.table("college_plans"), BIC()), root="SES")
     >>> forest.dag
     DAG(PE -> SEX, CP -> IQ, SES -> PE, PE -> CP)
@@ -46,32 +46,23 @@ def chow_liu(
     names = scores.names
     if root is not None and root not in names:
         raise ModelError(f"the root {root!r} is no variable; they are {', '.join(names[:12])}")
-    ticker = Ticker(progress)
+    ticker = Ticker.of(progress)
     n = scores.n_variables
     alone = float(scores.many([(y, ()) for y in range(n)]).sum())
-    gains = np.array([scores.toggles(y, ()) for y in range(n)])
+    gains = np.array(list(scores.all_toggles([(y, ()) for y in range(n)])))
     parents = np.zeros((n, n), np.uint8)
-    for child, parent in _arcs(gains, None if root is None else names.index(root)):
+    for child, parent in _arcs(gains, None if root is None else names.index(root), tie(alone)):
         parents[child, parent] = 1
     gained = float(gains[parents > 0].sum())
     step = Step(PHASE, 1, alone + gained, gained, elapsed=ticker.elapsed)
     ticker.offer(PHASE, 1, step.objective, gained)
-    return SearchResult(
-        dag=dag_from(parents, names),
-        score=step.objective,
-        score_name=scores.score.name,
-        search=PHASE,
-        trace=(step,),
-        stopped=ticker.reason or "converged",
-        seed=None,
-        elapsed=ticker.elapsed,
-        n_scored=scores.n_scored,
-    )
+    dag = dag_from(parents, names)
+    return SearchResult.made(scores, ticker, PHASE, dag, step.objective, [step])
 
 
-def _arcs(gains: Gains, root: int | None) -> list[Arc]:
+def _arcs(gains: Gains, root: int | None, tied: float) -> list[Arc]:
     """The arcs of the forest, each tree directed away from its root."""
-    neighbours = _forest(gains)
+    neighbours = _forest(gains, tied)
     seen: set[int] = set()
     arcs: list[Arc] = []
     for first in range(len(gains)):
@@ -80,18 +71,19 @@ def _arcs(gains: Gains, root: int | None) -> list[Arc]:
         tree = _directed(neighbours, first)
         members = {first, *(y for y, _ in tree)}
         seen |= members
-        top = root if root is not None and root in members else _best_root(first, tree, gains)
-        arcs += [(y, x) for y, x in _directed(neighbours, top) if gains[y, x] > TIE]
+        best = _best_root(first, tree, gains, tied)
+        top = root if root is not None and root in members else best
+        arcs += [(y, x) for y, x in _directed(neighbours, top) if gains[y, x] > tied]
     return arcs
 
 
-def _forest(gains: Gains) -> list[list[int]]:
+def _forest(gains: Gains, tied: float) -> list[list[int]]:
     """The neighbours of every variable in a maximum spanning forest of positive worth."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
     worth = np.maximum(gains, gains.T)
-    tree: Any = minimum_spanning_tree(csr_array(np.where(worth > TIE, -worth, 0.0)))
+    tree: Any = minimum_spanning_tree(csr_array(np.where(worth > tied, -worth, 0.0)))
     neighbours: list[list[int]] = [[] for _ in gains]
     for x, y in zip(*(ends.tolist() for ends in tree.nonzero()), strict=True):
         neighbours[x].append(y)
@@ -99,7 +91,7 @@ def _forest(gains: Gains) -> list[list[int]]:
     return [sorted(around) for around in neighbours]
 
 
-def _best_root(first: int, tree: list[Arc], gains: Gains) -> int:
+def _best_root(first: int, tree: list[Arc], gains: Gains, tied: float) -> int:
     """The root that makes a tree's arcs worth most; of equals the first one met.
 
     Moving the root along an arc turns that arc and no other.
@@ -108,7 +100,7 @@ def _best_root(first: int, tree: list[Arc], gains: Gains) -> int:
     for y, x in tree:
         worth[y] = worth[x] + max(gains[x, y], 0.0) - max(gains[y, x], 0.0)
     most = max(worth.values())
-    return next(v for v, total in worth.items() if total >= most - TIE)
+    return next(v for v, total in worth.items() if total >= most - tied)
 
 
 def _directed(neighbours: list[list[int]], root: int) -> list[Arc]:

@@ -13,8 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from unveil.graph.dag import DAG
-from unveil.progress import Listener, Step, Ticker
-from unveil.score.families import FamilyScores
+from unveil.kernels.moves import link, may_add, recompute_reach
+from unveil.progress import Progress, Step, Ticker
+from unveil.score.protocol import Families
 from unveil.search.constraints import Constraints, Rules
 from unveil.search.equivalence_search import EquivalenceClimber
 from unveil.search.graph_state import GraphState, dag_from
@@ -23,16 +24,17 @@ from unveil.search.result import SearchResult
 
 __all__ = ["combined_search"]
 
+PHASE = "combined search"
 TABU = 20
 """Length of the tabu list in the climbing turns."""
 
 
 def combined_search(
-    scores: FamilyScores,
+    scores: Families,
     start: DAG | None = None,
     constraints: Constraints | None = None,
     seed: int | None = None,
-    progress: Listener | None = None,
+    progress: Progress | None = None,
     time_limit: float | None = None,
 ) -> SearchResult:
     """The best graph found by equivalence search and tabu climbing in turns.
@@ -42,15 +44,16 @@ def combined_search(
     scores, this is tabu climbing with random restarts.
 
     >>> from unveil import datasets
-    >>> from unveil.score import BDeu
+    >>> from unveil.score import BDeu, FamilyScores
     >>> table = datasets.network("asia").sample(2000, seed=1)
     >>> print(combined_search(FamilyScores(table, BDeu(1))).search)
     combined search
     """
     limits = constraints or Constraints()
-    if not (scores.score.equivalent and scores.structure_prior is None and limits.only_max_parents):
-        return _limited_search(scores, start, limits, seed, progress, time_limit)
-    ticker = Ticker(progress, time_limit)
+    plain = scores.equivalent and scores.structure_prior is None
+    if not (plain and limits.only_max_parents):
+        return _limited_search(scores, start, limits, seed, Ticker.of(progress, time_limit))
+    ticker = Ticker.of(progress, time_limit)
     state = GraphState(scores, limits.rules(scores.names), start)
     classes = EquivalenceClimber(scores, state.parents, limits.max_parents, ticker)
     trace: list[Step] = []
@@ -63,61 +66,51 @@ def combined_search(
         climber.climb()
         trace += [*classes.trace, *climber.trace]
         # S(classes) <= S(climber) <= S(next classes): scores never fall, so turns come to an end.
-        if climber.best_score <= classes.score + 1e-9 or not ticker.keep_going():
+        if climber.best_score <= classes.score + state.tie or not ticker.keep_going():
             break
         classes = EquivalenceClimber(scores, climber.best_parents, limits.max_parents, ticker)
-    return SearchResult(
-        dag=dag_from(climber.best_parents, scores.names),
-        score=climber.best_score,
-        score_name=scores.score.name,
-        search="combined search",
-        trace=tuple(trace),
-        stopped=ticker.reason or "converged",
-        seed=seed,
-        elapsed=ticker.elapsed,
-        n_scored=scores.n_scored,
-    )
+    dag = dag_from(climber.best_parents, scores.names)
+    return SearchResult.made(scores, ticker, PHASE, dag, climber.best_score, trace, seed)
 
 
 def _limited_search(
-    scores: FamilyScores,
+    scores: Families,
     start: DAG | None,
     limits: Constraints,
     seed: int | None,
-    progress: Listener | None,
-    time_limit: float | None,
+    ticker: Ticker,
 ) -> SearchResult:
     """The better of tabu climbing from the start, and from the free search's graph made legal."""
-    ticker = Ticker(progress, time_limit)
 
     def climb(first: DAG | None) -> SearchResult:
         return hill_climbing(
-            scores, first, limits, tabu=TABU, restarts=5, seed=0 if seed is None else seed,
-            progress=progress, time_limit=ticker.time_left(),
-        )  # fmt: skip
+            scores, first, limits, tabu=TABU, restarts=5, seed=seed or 0, progress=ticker
+        )
 
     best = climb(start)
-    plain = scores.score.equivalent and scores.structure_prior is None
+    plain = scores.equivalent and scores.structure_prior is None
     if plain and limits.changeable is None and ticker.keep_going():
         unlimited = Constraints(max_parents=limits.max_parents)
-        ideal = combined_search(scores, None, unlimited, seed, progress, ticker.time_left())
+        ideal = combined_search(scores, None, unlimited, seed, ticker)
         other = climb(_made_legal(ideal.dag, limits.rules(scores.names), scores.names))
         best = max(best, other, key=lambda result: result.score)
-    return replace(best, search="combined search", elapsed=ticker.elapsed)
+    return replace(best, search=PHASE, elapsed=ticker.elapsed)
 
 
 def _made_legal(dag: DAG, rules: Rules, names: Sequence[str]) -> DAG:
     """The graph with required arcs added, and forbidden ones turned round or left out."""
     place = {name: i for i, name in enumerate(names)}
-    arcs = [(names[x], names[y]) for y, x in np.argwhere(rules.required)]
-    legal = DAG(names, arcs)
+    parents = rules.required.astype(np.uint8)
+    reach = np.zeros_like(parents)
+    recompute_reach(parents, reach)
     room = rules.max_parents - rules.required.sum(axis=1)
     for parent, child in dag.arcs:
-        for tail, head in ((parent, child), (child, parent)):
-            y, x = place[head], place[tail]
-            fits = rules.allowed[y, x] and room[y] > 0 and not legal.adjacent(tail, head)
-            if fits and tail not in legal.descendants(head):
-                legal = legal.with_arc(tail, head)
+        ends = place[parent], place[child]
+        for x, y in (ends, ends[::-1]):
+            new = not (parents[y, x] or parents[x, y])
+            if new and may_add(reach, rules.allowed, room, x, y):
+                parents[y, x] = 1
                 room[y] -= 1
+                link(reach, x, y)
                 break
-    return legal
+    return dag_from(parents, names)

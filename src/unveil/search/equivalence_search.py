@@ -7,7 +7,7 @@ neighbours T of y into its parents and adds x; its gain is
 
 where NA(y, x) are the neighbours of y adjacent to x (Theorem 15, Corollary 16). So all inserts
 into y are found by asking, for every clique S of y's neighbours, what each x would add to the
-parents S + Pa(y): one row of `FamilyScores.toggles`.
+parents S + Pa(y): one row of `Families.toggles`.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from unveil.kernels.classes import (
     moved,
     transposed,
 )
-from unveil.progress import Listener, Step, Ticker
-from unveil.score.families import FamilyScores
+from unveil.progress import Progress, Step, Ticker
+from unveil.score.protocol import Families, Family
 from unveil.search.graph_state import dag_from, parents_matrix
 from unveil.search.result import SearchResult
+from unveil.search.ties import tie
 
 __all__ = ["EquivalenceClimber", "equivalence_search"]
 
 PHASE = "equivalence search"
-TIE = 1e-9
 Matrix = npt.NDArray[np.uint8]
 
 
 def equivalence_search(
-    scores: FamilyScores,
+    scores: Families,
     start: DAG | None = None,
     max_parents: int | None = None,
-    progress: Listener | None = None,
+    progress: Progress | None = None,
     time_limit: float | None = None,
 ) -> SearchResult:
     """A member of the class of graphs found by greedy equivalence search (GES).
@@ -54,37 +54,28 @@ def equivalence_search(
     true graph (Chickering 2002, Theorem 4). Slower than hill climbing and usually better.
 
     >>> from unveil import datasets
-    >>> from unveil.score import BDeu
+    >>> from unveil.score import BDeu, FamilyScores
     >>> table = datasets.network("asia").sample(2000, seed=1)
     >>> equivalence_search(FamilyScores(table, BDeu(1))).stopped
     'converged'
     """
-    if not scores.score.equivalent:
+    if not scores.equivalent:
         raise ModelError(
             f"equivalence search needs a score that treats equivalent graphs alike; "
-            f"{scores.score.name} does not. Take bdeu or bic, or hill climbing."
+            f"{scores.score_name} does not. Take bdeu or bic, or hill climbing."
         )
-    ticker = Ticker(progress, time_limit)
+    ticker = Ticker.of(progress, time_limit)
     climber = EquivalenceClimber(scores, parents_matrix(start, scores.names), max_parents, ticker)
     climber.climb()
-    return SearchResult(
-        dag=dag_from(climber.parents, scores.names),
-        score=climber.score,
-        score_name=scores.score.name,
-        search=PHASE,
-        trace=tuple(climber.trace),
-        stopped=ticker.reason or "converged",
-        seed=None,
-        elapsed=ticker.elapsed,
-        n_scored=scores.n_scored,
-    )
+    dag = dag_from(climber.parents, scores.names)
+    return SearchResult.made(scores, ticker, PHASE, dag, climber.score, climber.trace)
 
 
 class EquivalenceClimber:
     """A class of graphs under search: its completed graph, and the gains of all inserts."""
 
     def __init__(
-        self, scores: FamilyScores, parents: Matrix, max_parents: int | None, ticker: Ticker
+        self, scores: Families, parents: Matrix, max_parents: int | None, ticker: Ticker
     ) -> None:
         self.scores, self.ticker = scores, ticker
         self.n = scores.n_variables
@@ -103,6 +94,7 @@ class EquivalenceClimber:
         self.adjacent = (self.pdag | self.pdag.T).astype(bool)
         families = [(y, tuple(np.flatnonzero(row).tolist())) for y, row in enumerate(parents)]
         self.score = float(self.scores.many(families).sum())
+        self.tie = tie(self.score)
         # What can be inserted into or deleted from each node, kept until the graph changes nearby.
         # Of the inserts into y, best first, those before `_ranks[y]` are known to be invalid while
         # the nodes marked in column y of `_witness` keep their parents and neighbours; `_bounds[y]`
@@ -142,15 +134,18 @@ class EquivalenceClimber:
     def _best_insert(self) -> tuple[float, int, int, list[int]] | None:
         """The valid insert with the largest gain: the gain, x, y and the clique S."""
         bounds = self._bounds
-        for y in np.isnan(bounds).nonzero()[0].tolist():
+        fresh = {y: _Inserts(self, y) for y in np.isnan(bounds).nonzero()[0].tolist()}
+        rows = self.scores.all_toggles([f for inserts in fresh.values() for f in inserts.families])
+        for y, inserts in fresh.items():
             if not self.ticker.keep_going():
                 return None
-            self._inserts_into[y] = _Inserts(self, y)
+            inserts.rank(self, rows)
+            self._inserts_into[y] = inserts
             self._from_the_first(y)
         valid: set[int] = set()
         while True:
             y = int(bounds.argmax())
-            if bounds[y] <= TIE:
+            if bounds[y] <= self.tie:
                 return None
             row = self._inserts_into[y]
             rank = int(self._ranks[y])
@@ -174,7 +169,7 @@ class EquivalenceClimber:
             self._renew_deletes()
             y = max(range(self.n), key=lambda v: self._best_delete[v][0])
             gain, x, freed = self._best_delete[y]
-            if gain <= TIE:
+            if gain <= self.tie:
                 return
             cleared = [(y, x), (x, y), *[(y, h) for h in freed]]
             cleared += [(x, h) for h in freed if self.pdag[x, h] and self.pdag[h, x]]
@@ -254,21 +249,27 @@ class _Inserts:
     """
 
     def __init__(self, climber: EquivalenceClimber, y: int) -> None:
-        scores, adjacent, inside = climber.scores, climber.adjacent, climber.pdag[y]
+        inside = climber.pdag[y]
         neighbours = inside & climber.pdag[:, y]
-        around = neighbours.nonzero()[0]
+        self._y, self._around = y, neighbours.nonzero()[0]
         fixed = (inside - neighbours).nonzero()[0].tolist()
         room = climber.most - len(fixed) - 1
-        cliques = _cliques(around.tolist(), adjacent)
+        cliques = _cliques(self._around.tolist(), climber.adjacent)
         self.sets = [clique for clique in cliques if len(clique) <= room]
+        self.families: list[Family] = [
+            (y, tuple(sorted((*fixed, *chosen)))) for chosen in self.sets
+        ]
+
+    def rank(self, climber: EquivalenceClimber, rows: Iterator[npt.NDArray[np.float64]]) -> None:
+        """Sort the options by their gains, given the toggles of the `families`, next in `rows`."""
         self.blocked = np.zeros((len(self.sets), climber.n), np.uint8)
         gains = np.empty((len(self.sets), climber.n))
         for i, chosen in enumerate(self.sets):
             if chosen:
                 self.blocked[i, chosen] = 1
-            gains[i] = scores.toggles(y, (*fixed, *chosen))
+            gains[i] = next(rows)
         self.which, self.xs, self.gains = helpful_inserts(
-            gains, TIE, self.blocked, adjacent, around, y
+            gains, climber.tie, self.blocked, climber.adjacent, self._around, self._y
         )
         if self.gains.size > 1:
             self._keep((-self.gains).argsort(kind="stable"))

@@ -10,52 +10,39 @@ All 2^n sets are looked at, in memory that is known beforehand.
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import Hint, SizeError
 from unveil.graph.dag import DAG
-from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, LIKELIHOOD, DataTerm
-from unveil.kernels.subsets import (
-    best_networks,
-    best_over_subsets,
-    family_terms,
-    fold_rows,
-    set_terms,
-    squeeze,
-    widen,
-)
+from unveil.kernels.subsets import best_networks, best_over_subsets, squeeze, widen
 from unveil.kernels.threads import n_threads
-from unveil.progress import Listener, Step, Ticker
-from unveil.score.families import Family, FamilyScores
+from unveil.progress import Progress, Step, Ticker
+from unveil.score.families import FamilyScores
+from unveil.score.protocol import Families
+from unveil.search.all_families import Work, members_of, score_all_families
 from unveil.search.constraints import Constraints, Rules
 from unveil.search.graph_state import dag_from
 from unveil.search.hill_climbing import hill_climbing
 from unveil.search.result import SearchResult
-from unveil.statistics import MemoryStatistics
 
 __all__ = ["exact_search", "memory_forecast"]
 
 PHASE = "exact search"
-FREE_VARIABLES = 12
-"""One task goes through the subsets of so many variables: short, so that stopping is quick."""
 BLOCK = 1 << 18
 
 Numbers = npt.NDArray[np.float64]
 
 
 def exact_search(
-    scores: FamilyScores,
+    scores: Families,
     start: DAG | None = None,
     constraints: Constraints | None = None,
     memory_limit: int | None = None,
-    progress: Listener | None = None,
+    progress: Progress | None = None,
     time_limit: float | None = None,
 ) -> SearchResult:
     """A graph that no other graph beats, for up to about 25 variables.
@@ -72,7 +59,7 @@ def exact_search(
     families that `Constraints.changeable` leaves alone have their parents from.
 
     >>> from unveil import datasets
-    >>> from unveil.score import BDeu
+    >>> from unveil.score import BDeu, FamilyScores
     >>> scores = FamilyScores(datasets.table("college_plans"), BDeu(5))
     >>> late = Constraints(allowed_parents={"SEX": [], "SES": []}, tiers=[["IQ", "PE"], ["CP"]])
     >>> best = exact_search(scores, constraints=late)  # as Heckerman (1996) did: -45,653
@@ -81,31 +68,19 @@ def exact_search(
     """
     rules = (constraints or Constraints()).rules(scores.names, start)
     _check_memory(scores.n_variables, memory_limit)
-    ticker = Ticker(progress, time_limit)
-    climbed = hill_climbing(
-        scores, start, constraints, tabu=20, progress=progress, time_limit=time_limit
-    )
+    ticker = Ticker.of(progress, time_limit)
+    climbed = hill_climbing(scores, start, constraints, tabu=20, progress=ticker)
     trace = [*climbed.trace]
     parents, score, stopped = None, climbed.score, climbed.stopped
     if climbed.stopped == "converged":
         parents = _Programme(scores, rules, ticker, climbed.score).run()
-        stopped = ticker.reason or "converged"
     if parents is not None:
         families = [(y, tuple(np.flatnonzero(row).tolist())) for y, row in enumerate(parents)]
         score = float(scores.many(families).sum())
         change = score - climbed.score
         trace.append(Step(PHASE, 1, score, change, elapsed=ticker.elapsed))
-    return SearchResult(
-        dag=climbed.dag if parents is None else dag_from(parents, scores.names),
-        score=score,
-        score_name=scores.score.name,
-        search=PHASE,
-        trace=tuple(trace),
-        stopped=stopped,
-        seed=None,
-        elapsed=ticker.elapsed,
-        n_scored=scores.n_scored,
-    )
+    dag = climbed.dag if parents is None else dag_from(parents, scores.names)
+    return SearchResult.made(scores, ticker, PHASE, dag, score, trace, stopped=stopped)
 
 
 def memory_forecast(n_variables: int) -> int:
@@ -157,7 +132,7 @@ def _bytes(number: int) -> str:
 class _Programme:
     """The dynamic programme, step by step; each step stops when the ticker says so."""
 
-    def __init__(self, scores: FamilyScores, rules: Rules, ticker: Ticker, best: float) -> None:
+    def __init__(self, scores: Families, rules: Rules, ticker: Ticker, best: float) -> None:
         self.scores, self.rules, self.ticker = scores, rules, ticker
         self.best_so_far = best
         self.n = scores.n_variables
@@ -166,8 +141,10 @@ class _Programme:
     def run(self) -> npt.NDArray[np.uint8] | None:
         """The matrix of parents of a best graph; `None` if stopped before it was found."""
         families = np.empty((self.n, 1 << self.n - 1))
-        with ThreadPoolExecutor(n_threads(self.scores.n_jobs)) as pool:
-            if not self._score_families(families, pool):
+        n_jobs = self.scores.n_jobs if isinstance(self.scores, FamilyScores) else None
+        with ThreadPoolExecutor(n_threads(n_jobs)) as pool:
+            work = Work(pool, self._finish, self._tick)
+            if not score_all_families(self.scores, self.rules, work, families):
                 return None
             tasks = [pool.submit(best_over_subsets, row) for row in families]
             if not self._finish(tasks, "best parents"):
@@ -179,106 +156,6 @@ class _Programme:
                 return None
         return self._reconstruct(families, best)
 
-    # Scores of all families --------------------------------------------------------------------
-
-    def _score_families(self, families: Numbers, pool: ThreadPoolExecutor) -> bool:
-        term = self.scores.score.term
-        if term is None or not isinstance(self.scores.statistics, MemoryStatistics):
-            return self._by_the_book(families)
-        if not self._by_sets(families, term, pool):
-            return False
-        if self.scores.structure_prior is not None:
-            return self._add_prior(families)
-        return True
-
-    def _by_sets(self, families: Numbers, term: DataTerm, pool: ThreadPoolExecutor) -> bool:
-        """Scores as differences of terms of sets, for scores with a compiled data term."""
-        statistics = self.scores.statistics
-        assert isinstance(statistics, MemoryStatistics)
-        codes, weights, cards, *_ = statistics.rows
-        first, weights = fold_rows(
-            codes, weights if weights.size else np.ones(codes.shape[1]), cards
-        )
-        codes = np.ascontiguousarray(codes[:, first])
-        most = min(self.n - 1, int(self.rules.max_parents.max()))
-
-        def terms(most: int, term: DataTerm, r: float) -> Numbers | None:
-            out = np.zeros(1 << self.n)
-            head = max(0, self.n - FREE_VARIABLES)
-            tasks = [
-                pool.submit(set_terms, codes, weights, cards, prefix, head, most, term, r, out)
-                for prefix in range(1 << head)
-                if prefix.bit_count() <= most
-            ]
-            return out if self._finish(tasks, "scores of families") else None
-
-        joint = terms(most + 1, _joint_term(term), 0.0)
-        if joint is None:
-            return False
-        same = term.mode == LIKELIHOOD or term.spread  # then B is A
-        for r in sorted(set(cards.tolist())):
-            rows = joint if same else terms(most, _row_term(term, r), float(r))
-            if rows is None:
-                return False
-            tasks = [
-                pool.submit(self._fill, child, joint, rows, families[child])
-                for child in range(self.n)
-                if cards[child] == r
-            ]
-            if not self._finish(tasks, "scores of families"):
-                return False
-            del rows  # before the next ones are made, or there would be two
-        self.scores.n_scored += sum(int(np.isfinite(row).sum()) for row in families)
-        return True
-
-    def _fill(self, child: int, joint: Numbers, rows: Numbers, out: Numbers) -> None:
-        kinds, strides, penalty = self._penalties(child)
-        allowed, required = (_as_set(m[child]) for m in (self.rules.allowed, self.rules.required))
-        most = int(self.rules.max_parents[child])
-        family_terms(child, joint, rows, kinds, strides, penalty, allowed, required, most, out)
-
-    def _penalties(self, child: int) -> tuple[Any, Any, Numbers]:
-        """The penalty for every number of parents of each kind; kinds are numbers of states."""
-        cards = self.scores._cards
-        states = np.unique(cards)
-        kinds = np.array([_as_set(cards == s) for s in states], np.int64)
-        shape = [int((cards == s).sum()) + 1 for s in states]
-        strides = np.array([int(np.prod(shape[k + 1 :])) for k in range(len(shape))], np.int64)
-        numbers = np.indices(shape).reshape(len(shape), -1).astype(np.float64)
-        q = np.prod(states[:, None] ** numbers, axis=0)
-        penalty = self.scores.score.penalty(
-            q, np.full_like(q, cards[child]), numbers.sum(axis=0), self.scores.sample
-        )
-        return kinds, strides, np.broadcast_to(np.asarray(penalty, np.float64), q.shape).copy()
-
-    def _add_prior(self, families: Numbers) -> bool:
-        for child in range(self.n):
-            row = families[child]
-            for squeezed in np.flatnonzero(row > -np.inf).tolist():
-                row[squeezed] += self.scores._prior(child, _members(widen(squeezed, child)))
-            if not self._tick("structure prior"):
-                return False
-        return True
-
-    def _by_the_book(self, families: Numbers) -> bool:
-        """Scores one family at a time, for scores and engines without kernels."""
-        families[:] = -np.inf
-        for child in range(self.n):
-            permitted = self._permitted(child)
-            while batch := list(itertools.islice(permitted, 1000)):
-                at = [squeeze(sum(1 << p for p in parents), child) for _, parents in batch]
-                families[child, at] = self.scores._compute(batch)
-                if not self._tick("scores of families"):
-                    return False
-        return True
-
-    def _permitted(self, child: int) -> Iterator[Family]:
-        must = np.flatnonzero(self.rules.required[child]).tolist()
-        may = np.flatnonzero(self.rules.allowed[child] & ~self.rules.required[child]).tolist()
-        for size in range(min(len(may), int(self.rules.max_parents[child]) - len(must)) + 1):
-            for more in itertools.combinations(may, size):
-                yield child, tuple(sorted((*must, *more)))
-
     # The way back ------------------------------------------------------------------------------
 
     def _reconstruct(self, families: Numbers, best: Numbers) -> npt.NDArray[np.uint8]:
@@ -286,10 +163,10 @@ class _Programme:
         parents = np.zeros((self.n, self.n), np.uint8)
         left = best.size - 1
         while left:
-            ends = {c: left ^ (1 << c) for c in _members(left)}
+            ends = {c: left ^ (1 << c) for c in members_of(left)}
             value = {c: best[rest] + families[c, squeeze(rest, c)] for c, rest in ends.items()}
             child = max(value, key=value.__getitem__)
-            parents[child, _members(self._smallest(families[child], child, ends[child]))] = 1
+            parents[child, members_of(self._smallest(families[child], child, ends[child]))] = 1
             left = ends[child]
         return parents
 
@@ -299,7 +176,7 @@ class _Programme:
         # A set whose value is not its own has a subset of the same value: drop until there is none.
         chosen = squeeze(candidates, child)
         while True:
-            smaller = [chosen ^ (1 << b) for b in _members(chosen)]
+            smaller = [chosen ^ (1 << b) for b in members_of(chosen)]
             chosen, before = next((s for s in smaller if row[s] == row[chosen]), chosen), chosen
             if chosen == before:
                 return widen(chosen, child)
@@ -320,21 +197,3 @@ class _Programme:
     def _tick(self, detail: str) -> bool:
         self.n_ticks += 1
         return self.ticker.offer(PHASE, self.n_ticks, self.best_so_far, detail=detail)
-
-
-def _joint_term(term: DataTerm) -> DataTerm:
-    """A(W): the part of the data term that sums over the cells of the family."""
-    return DataTerm(LIKELIHOOD, 0.0, False) if term.mode == FACTORISED_NML else term
-
-
-def _row_term(term: DataTerm, r: int) -> DataTerm:
-    """B(U) for a child with r states: the part that sums over the cells of the parents."""
-    return DataTerm(DIRICHLET, term.alpha * r, False) if term.mode == DIRICHLET else term
-
-
-def _as_set(mask: npt.NDArray[Any]) -> int:
-    return sum(1 << int(v) for v in np.flatnonzero(mask))
-
-
-def _members(subset: int) -> list[int]:
-    return [v for v in range(int(subset).bit_length()) if subset >> v & 1]

@@ -10,9 +10,19 @@ import numpy.typing as npt
 
 from unveil.errors import CycleError, ModelError
 from unveil.graph.dag import DAG
-from unveil.kernels.moves import ADD, DELETE, NOTHING, TIE, best_move, link, recompute_reach
-from unveil.score.families import FamilyScores
+from unveil.kernels.moves import (
+    ADD,
+    DELETE,
+    NOTHING,
+    best_move,
+    link,
+    may_add,
+    may_reverse,
+    recompute_reach,
+)
+from unveil.score.protocol import Families
 from unveil.search.constraints import Rules
+from unveil.search.ties import tie
 
 __all__ = ["GraphState", "Move"]
 
@@ -30,7 +40,7 @@ class GraphState:
     taken over are computed when first needed: with many variables that takes a while.
     """
 
-    def __init__(self, scores: FamilyScores, rules: Rules, start: DAG | None = None) -> None:
+    def __init__(self, scores: Families, rules: Rules, start: DAG | None = None) -> None:
         n = scores.n_variables
         self.scores, self.rules = scores, rules
         self.codes = _arc_codes(n)
@@ -52,6 +62,7 @@ class GraphState:
         self._unknown = np.flatnonzero(self.rules.free())[::-1].tolist()
         families = [(y, self.parents_of(y)) for y in range(n)]
         self.score = float(self.scores.many(families).sum())
+        self.tie = tie(self.score)
         self.key = int(np.bitwise_xor.reduce(self.codes[self.parents > 0], initial=0))
         self.room = self.rules.max_parents - self.parents.sum(axis=1)
         # The most that a legal move on an arc into each node can gain, see `best_move`.
@@ -65,9 +76,11 @@ class GraphState:
 
     def find_gains(self, keep_going: Callable[[], bool] = lambda: True) -> bool:
         """Compute the gains not known yet; `False` if that had to stop before the end."""
-        while self._unknown and keep_going():
-            y = self._unknown.pop()
-            self._toggles[y] = self.scores.toggles(y, self.parents_of(y))
+        if self._unknown:
+            families = [(y, self.parents_of(y)) for y in reversed(self._unknown)]
+            rows = self.scores.all_toggles(families)
+            while self._unknown and keep_going():
+                self._toggles[self._unknown.pop()] = next(rows)
         return not self._unknown
 
     def parents_of(self, child: int) -> tuple[int, ...]:
@@ -80,7 +93,7 @@ class GraphState:
         kind, x, y, gain = best_move(
             self.toggles, self.parents, self.reach, rules.allowed,
             rules.required_now(self.parents), self.room,
-            self.codes, self.key, tabu, self._bounds,
+            self.codes, self.key, tabu, self._bounds, self.tie,
         )  # fmt: skip
         if kind == ADD and self._better_turned(x, y, gain, tabu):
             x, y = y, x
@@ -92,15 +105,29 @@ class GraphState:
         Scores that treat equivalent graphs alike cannot tell the direction of a first arc, and
         luck should not decide: a child that wants further parents shows which way to point.
         """
-        rules = self.rules
-        legal = rules.allowed[x, y] and not self.reach[x, y]
-        legal = legal and self.room[x] > 0
-        legal = legal and (self.key ^ int(self.codes[x, y])) not in tabu
-        if not legal or abs(self.toggles[x, y] - gain) > TIE:
+        legal = self.legal((ADD, y, x)) and (self.key ^ int(self.codes[x, y])) not in tabu
+        if not legal or abs(self.toggles[x, y] - gain) > self.tie:
             return False
-        here = self.scores.toggles(y, (*self.parents_of(y), x))
-        turned = self.scores.toggles(x, (*self.parents_of(x), y))
-        return _wish(turned) - _wish(self.toggles[x]) > _wish(here) - _wish(self.toggles[y]) + TIE
+        families = [
+            (y, tuple(sorted((*self.parents_of(y), x)))),
+            (x, tuple(sorted((*self.parents_of(x), y)))),
+        ]
+        here, turned = map(_wish, self.scores.all_toggles(families))
+        return turned - _wish(self.toggles[x]) > here - _wish(self.toggles[y]) + self.tie
+
+    def legal(self, move: Move) -> bool:
+        """Whether a move on the present graph breaks no rule and makes no cycle."""
+        kind, x, y = move
+        if kind == ADD:
+            new = not (self.parents[y, x] or self.parents[x, y])
+            legal = new and may_add(self.reach, self.rules.allowed, self.room, x, y)
+            return bool(legal and self.toggles[y, x] > -np.inf)
+        if not self.parents[y, x] or self.rules.required_now(self.parents)[y, x]:
+            return False
+        if kind == DELETE:
+            return True
+        turns = may_reverse(self.parents, self.reach, self.rules.allowed, self.room, x, y)
+        return bool(turns and self.toggles[x, y] > -np.inf)
 
     def apply(self, move: Move) -> None:
         """Carry out a legal move."""
@@ -121,8 +148,10 @@ class GraphState:
             self._bounds[:] = np.inf
         self.score += self.toggles[y, x] + (0.0 if kind in (ADD, DELETE) else self.toggles[x, y])
         self.key ^= int(self.codes[y, x]) ^ (0 if kind in (ADD, DELETE) else int(self.codes[x, y]))
-        for changed in (y,) if kind in (ADD, DELETE) else (y, x):
-            self.toggles[changed] = self.scores.toggles(changed, self.parents_of(changed))
+        families = [(v, self.parents_of(v)) for v in ((y,) if kind in (ADD, DELETE) else (y, x))]
+        rows = self.scores.all_toggles(families)
+        for (changed, _), row in zip(families, rows, strict=True):
+            self._toggles[changed] = row
             # Turning an arc changes the families at both of its ends.
             self._bounds[self.parents[:, changed] > 0] = np.inf
             self._bounds[changed] = np.inf

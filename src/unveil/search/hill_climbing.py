@@ -7,22 +7,22 @@ from collections import deque
 import numpy as np
 
 from unveil.graph.dag import DAG
-from unveil.kernels.moves import ADD, DELETE, REVERSE, reversible
-from unveil.progress import Listener, Step, Ticker
-from unveil.score.families import FamilyScores
+from unveil.kernels.moves import ADD, DELETE, REVERSE
+from unveil.progress import Progress, Step, Ticker
+from unveil.score.protocol import Families
 from unveil.search.constraints import Constraints
 from unveil.search.graph_state import GraphState, Move, dag_from
 from unveil.search.result import SearchResult
 
-__all__ = ["Climber", "hill_climbing", "shake"]
+__all__ = ["Climber", "hill_climbing", "random_move", "shake"]
 
 PHASE = "hill climbing"
-CLEAR_GAIN = 1e-6
-"""A gain that surely leads to a better graph, whatever the rounding."""
+CLEAR_GAIN = 1000
+"""A gain of so many ties surely leads to a better graph, whatever the rounding."""
 
 
 def hill_climbing(
-    scores: FamilyScores,
+    scores: Families,
     start: DAG | None = None,
     constraints: Constraints | None = None,
     tabu: int = 0,
@@ -30,7 +30,7 @@ def hill_climbing(
     restarts: int = 0,
     random_moves: int = 10,
     seed: int | None = None,
-    progress: Listener | None = None,
+    progress: Progress | None = None,
     time_limit: float | None = None,
 ) -> SearchResult:
     """The graph found by taking the best add, delete or reverse until none helps.
@@ -42,13 +42,13 @@ def hill_climbing(
     row brought nothing better.
 
     >>> from unveil import datasets
-    >>> from unveil.score import BDeu
+    >>> from unveil.score import BDeu, FamilyScores
     >>> table = datasets.network("asia").sample(2000, seed=1)
     >>> hill_climbing(FamilyScores(table, BDeu(1)), tabu=10).stopped
     'converged'
     """
     rules = (constraints or Constraints()).rules(scores.names, start)
-    ticker = Ticker(progress, time_limit)
+    ticker = Ticker.of(progress, time_limit)
     state = GraphState(scores, rules, start)
     if restarts and seed is None:
         seed = int(np.random.default_rng().integers(2**31))
@@ -61,18 +61,10 @@ def hill_climbing(
         state.restore(climber.best_parents)
         shake(state, random_moves, generator)
         climber.climb()
-        failures = 0 if climber.best_score > before + 1e-9 else failures + 1
-    return SearchResult(
-        dag=dag_from(climber.best_parents, scores.names),
-        score=climber.best_score,
-        score_name=scores.score.name,
-        search=PHASE if not tabu else "tabu search",
-        trace=tuple(climber.trace),
-        stopped=ticker.reason or "converged",
-        seed=seed,
-        elapsed=ticker.elapsed,
-        n_scored=scores.n_scored,
-    )
+        failures = 0 if climber.best_score > before + state.tie else failures + 1
+    dag = dag_from(climber.best_parents, scores.names)
+    name = "tabu search" if tabu else PHASE
+    return SearchResult.made(scores, ticker, name, dag, climber.best_score, climber.trace, seed)
 
 
 class Climber:
@@ -98,16 +90,18 @@ class Climber:
         while self.ticker.keep_going() and self.state.find_gains(self.ticker.keep_going):
             tabu = np.array(visited, np.int64) if self.tabu else np.zeros(0, np.int64)
             found = self.state.best(tabu)
-            if found is None or (found[1] <= 1e-9 and (not self.tabu or idle >= self.patience)):
+            if found is None or (
+                found[1] <= self.state.tie and (not self.tabu or idle >= self.patience)
+            ):
                 return
             move, gain = found
-            if gain < CLEAR_GAIN:
+            if gain < CLEAR_GAIN * self.state.tie:
                 self._copy_best()
             self.state.apply(move)
             visited.append(self.state.key)
             self.n_moves += 1
             idle += 1
-            if self.state.score > local_best + 1e-9:
+            if self.state.score > local_best + self.state.tie:
                 local_best, idle = self.state.score, 0
                 self._remember()
             self.ticker.offer(PHASE, self.n_moves, self.best_score, gain, detail=self._words(move))
@@ -118,7 +112,7 @@ class Climber:
             self.best_parents, self._to_copy = self.state.parents.copy(), False
 
     def _remember(self) -> None:
-        if self.state.score > self.best_score + 1e-9 or not self.trace:
+        if self.state.score > self.best_score + self.state.tie or not self.trace:
             change = self.state.score - self.best_score
             self.best_score, self._to_copy = self.state.score, True
             self.trace.append(
@@ -139,23 +133,17 @@ def shake(state: GraphState, n_moves: int, generator: np.random.Generator) -> No
     for _ in range(n_moves):
         for _ in range(100):
             x, y = generator.integers(n, size=2).tolist()
-            move = _legal_move(state, x, y, generator)
+            move = random_move(state, x, y, generator)
             if move is not None:
                 state.apply(move)
                 break
 
 
-def _legal_move(state: GraphState, x: int, y: int, generator: np.random.Generator) -> Move | None:
+def random_move(state: GraphState, x: int, y: int, generator: np.random.Generator) -> Move | None:
     """A random legal move on the pair x, y, or `None`."""
-    rules = state.rules
-    room = state.room
-    if x == y or state.parents[x, y]:
-        return None
     if not state.parents[y, x]:
-        legal = rules.allowed[y, x] and room[y] > 0 and not state.reach[y, x]
-        return (ADD, x, y) if legal and state.toggles[y, x] > -np.inf else None
-    if rules.required_now(state.parents)[y, x]:
+        return (ADD, x, y) if state.legal((ADD, x, y)) else None
+    if not state.legal((DELETE, x, y)):
         return None
-    turn = rules.allowed[x, y] and room[x] > 0 and reversible(state.parents, state.reach, x, y)
-    turn = turn and state.toggles[x, y] > -np.inf
-    return (REVERSE, x, y) if turn and generator.random() < 0.5 else (DELETE, x, y)
+    turn = state.legal((REVERSE, x, y)) and generator.random() < 0.5
+    return (REVERSE, x, y) if turn else (DELETE, x, y)

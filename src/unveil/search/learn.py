@@ -11,11 +11,12 @@ from unveil.graph.dag import DAG
 from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
-from unveil.progress import Listener
+from unveil.progress import Progress
 from unveil.records import Record
 from unveil.score.base import Score
 from unveil.score.bdeu import BDeu
 from unveil.score.families import FamilyScores
+from unveil.score.protocol import Families
 from unveil.score.structure import StructurePrior
 from unveil.search.annealing import simulated_annealing
 from unveil.search.chow_liu import chow_liu
@@ -25,6 +26,8 @@ from unveil.search.equivalence_search import equivalence_search
 from unveil.search.exact import exact_search
 from unveil.search.hill_climbing import hill_climbing
 from unveil.search.result import SearchResult
+from unveil.statistics.protocol import Statistics
+from unveil.statistics.selected import SelectedStatistics
 from unveil.table.core import Table
 
 __all__ = ["SEARCHES", "Learned", "in_order", "learn"]
@@ -53,7 +56,7 @@ class Learned(Record):
 
 
 def learn(
-    table: Table,
+    data: Table | Statistics,
     score: Score | None = None,
     search: str = "combined",
     *,
@@ -62,12 +65,12 @@ def learn(
     start: DAG | None = None,
     prior: DirichletPrior | None = None,
     seed: int | None = None,
-    progress: Listener | None = None,
+    progress: Progress | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
     **options: Any,
 ) -> Learned:
-    """The network learned from a complete discrete table: structure first, then parameters.
+    """The network learned from a complete discrete table or another engine, structure first.
 
     `score` is BDeu with equivalent sample size 1 unless given; `search` is one of `SEARCHES`, and
     `options` go to it. Parameters are posterior means under `prior` (by default the one the score
@@ -82,8 +85,8 @@ def learn(
     if search not in SEARCHES:
         raise ModelError(f"there is no search {search!r}; choose one of {', '.join(SEARCHES)}")
     chosen = BDeu(1.0) if score is None else score
-    ordered = table.select(sorted(table.names))
-    scores = FamilyScores(ordered, chosen, structure_prior, n_jobs)
+    names = [v.name for v in data.variables]
+    scores = FamilyScores(_in_order_of_names(data, names), chosen, structure_prior, n_jobs)
     given = {
         "start": start, "constraints": constraints, "seed": seed,
         "progress": progress, "time_limit": time_limit,
@@ -91,8 +94,8 @@ def learn(
     result = SEARCHES[search](
         scores, **{k: v for k, v in given.items() if v is not None}, **options
     )
-    dag = in_order(result.dag, table.names)
-    return Learned(fit(dag, table, prior or chosen.prior), replace(result, dag=dag), scores)
+    dag = in_order(result.dag, names)
+    return Learned(fit(dag, data, prior or chosen.prior), replace(result, dag=dag), scores)
 
 
 def in_order(dag: DAG, names: Sequence[str]) -> DAG:
@@ -101,10 +104,17 @@ def in_order(dag: DAG, names: Sequence[str]) -> DAG:
     return DAG.from_parents({n: sorted(dag.parents(n), key=place.__getitem__) for n in names})
 
 
+def _in_order_of_names(data: Table | Statistics, names: Sequence[str]) -> Table | Statistics:
+    order = sorted(names)
+    if isinstance(data, Table):
+        return data.select(order)
+    return SelectedStatistics(data, [names.index(name) for name in order])
+
+
 def _without(name: str, function: Callable[..., SearchResult], *unused: str) -> Any:
     """The search, refusing options it cannot honour instead of ignoring them."""
 
-    def search(scores: FamilyScores, **options: Any) -> SearchResult:
+    def search(scores: Families, **options: Any) -> SearchResult:
         for option in unused:
             if option in options and option != "seed":
                 raise DataError(f"{name} search cannot take the option {option!r}")
@@ -114,7 +124,7 @@ def _without(name: str, function: Callable[..., SearchResult], *unused: str) -> 
     return search
 
 
-def _equivalence(scores: FamilyScores, **options: Any) -> SearchResult:
+def _equivalence(scores: Families, **options: Any) -> SearchResult:
     constraints = options.pop("constraints", None) or Constraints()
     if not constraints.only_max_parents:
         raise ModelError(
@@ -124,7 +134,7 @@ def _equivalence(scores: FamilyScores, **options: Any) -> SearchResult:
     return equivalence_search(scores, max_parents=constraints.max_parents, **options)
 
 
-def _tabu(scores: FamilyScores, **options: Any) -> SearchResult:
+def _tabu(scores: Families, **options: Any) -> SearchResult:
     return hill_climbing(scores, **{"tabu": 20, **options})
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from unveil.graph.dag import DAG
-from unveil.progress import Step, StopReason
+from unveil.progress import Step, StopReason, Ticker
 from unveil.records import Record
+from unveil.score.protocol import Families
 
 __all__ = ["SearchResult"]
 
@@ -28,6 +30,31 @@ class SearchResult(Record):
     seed: int | None
     elapsed: float
     n_scored: int
+
+    @classmethod
+    def made(
+        cls,
+        scores: Families,
+        ticker: Ticker,
+        search: str,
+        dag: DAG,
+        score: float,
+        trace: Iterable[Step],
+        seed: int | None = None,
+        stopped: StopReason = "converged",
+    ) -> SearchResult:
+        """What a search over `scores` ends with; why it stopped, unless the ticker knows better."""
+        return cls(
+            dag=dag,
+            score=score,
+            score_name=scores.score_name,
+            search=search,
+            trace=tuple(trace),
+            stopped=ticker.reason or stopped,
+            seed=seed,
+            elapsed=ticker.elapsed,
+            n_scored=scores.n_scored,
+        )
 
     def __str__(self) -> str:
         return (

@@ -4,6 +4,7 @@
 - `memory.py`: `MemoryStatistics`, compiled counting over a table in memory; `as_statistics`
 - `counting.py`: positions of rows in joint tables, counts, distinct assignments
 - `moments.py`: weight, mean and scatter of continuous columns
+- `remembered.py`: counts that are asked for once; `selected.py`: some variables of an engine
 - `score_terms.py`: data terms of scores straight from rows, the fast path of `MemoryStatistics`
 """
 
@@ -17,6 +18,8 @@ from unveil.statistics.protocol import (
     ScoreTerms,
     Statistics,
 )
+from unveil.statistics.remembered import RememberedCounts
+from unveil.statistics.selected import SelectedStatistics
 
 __all__ = [
     "ConditionalMoments",
@@ -25,8 +28,10 @@ __all__ = [
     "GaussianMoments",
     "MemoryStatistics",
     "Need",
+    "RememberedCounts",
     "Reweightable",
     "ScoreTerms",
+    "SelectedStatistics",
     "Statistics",
     "as_statistics",
 ]

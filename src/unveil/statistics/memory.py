@@ -73,6 +73,11 @@ class MemoryStatistics:
         codes = np.array([c[first] for c in columns], np.int64).reshape(len(columns), len(first)).T
         return Distinct(codes, counts_at(which, self.table.row_weights, len(first)), which)
 
+    def cells(self, members: Sequence[int]) -> npt.NDArray[np.int64]:
+        """The cell of every row in the joint table of the members, shape (n_rows,)."""
+        self.check_countable(members)
+        return positions(*self._coded(members), self.table.n_rows)
+
     def moments(self, members: Sequence[int], by: Sequence[int] = ()) -> ConditionalMoments:
         """The moments of continuous members per configuration of the discrete variables in `by`."""
         values = np.empty((self.table.n_rows, len(members)))
