@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.infer import costs
-from unveil.infer.tree import N_PARTS, in_threads
+from unveil.infer.tree import N_PARTS
 from unveil.kernels.reduced import ReducedPlan, reduced_pass
+from unveil.kernels.threads import in_threads
 from unveil.model.network import Network
 
 __all__ = ["ReducedModel"]

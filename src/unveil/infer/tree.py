@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -26,6 +24,7 @@ from unveil.infer import costs
 from unveil.kernels.propagate import TreePlan, calibrate, explain
 from unveil.kernels.propagate_logs import calibrate_logs, explain_logs
 from unveil.kernels.slices import agreeing_cells, calibrate_slices, explain_slices
+from unveil.kernels.threads import in_threads
 from unveil.model.network import Network
 from unveil.model.table_cpd import TableCPD
 
@@ -467,15 +466,3 @@ def _in_parts(
     cells = np.zeros((len(blocks), n_cells))
     in_threads(lambda i: visit(blocks[i], cells[i]), len(blocks), n_jobs)
     return np.asarray(cells.sum(axis=0))
-
-
-def in_threads(work: Callable[[int], None], n_parts: int, n_jobs: int | None = None) -> None:
-    """Do `work(0)` to `work(n_parts - 1)` on `n_jobs` threads (all cores if not given)."""
-    n_threads = 1 if n_parts == 1 else min(n_parts, n_jobs or os.cpu_count() or 1)
-    if n_threads == 1:
-        for part in range(n_parts):
-            work(part)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        for task in [pool.submit(work, part) for part in range(n_parts)]:
-            task.result()

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-__all__ = ["Threads", "in_blocks", "in_threads", "n_threads"]
+__all__ = ["Threads", "in_threads", "n_threads"]
 
 
 def n_threads(n_jobs: int | None = None) -> int:
@@ -19,12 +19,9 @@ def n_threads(n_jobs: int | None = None) -> int:
 
 def in_threads(work: Callable[[int], None], n_parts: int, n_jobs: int | None = None) -> None:
     """Do `work(0)` to `work(n_parts - 1)` on up to `n_jobs` threads."""
-    Threads(min(n_threads(n_jobs), max(n_parts, 1))).each(work, n_parts)
-
-
-def in_blocks(work: Callable[[int, int], None], n_items: int, n_jobs: int | None = None) -> None:
-    """Do `work(start, stop)` over all items, in a few blocks per thread."""
-    Threads(n_threads(n_jobs)).blocks(work, n_items)
+    threads = Threads(min(n_threads(n_jobs), max(n_parts, 1)))
+    threads.each(work, n_parts)
+    threads.close()
 
 
 class Threads:
@@ -47,6 +44,12 @@ class Threads:
             self._pool = ThreadPoolExecutor(self.n_jobs)
         for task in [self._pool.submit(work, part) for part in range(n_parts)]:
             task.result()
+
+    def close(self) -> None:
+        """Let the threads go; the next call would start new ones."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
 
     def blocks(self, work: Callable[[int, int], None], n_items: int) -> None:
         """Do `work(start, stop)` over all items, in a few blocks per thread."""

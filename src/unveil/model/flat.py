@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import ModelError
-from unveil.kernels.families import add_looked_up, push_digit, tally
+from unveil.kernels.families import add_looked_up, tally
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.model.table_cpd import TableCPD
+from unveil.statistics.counting import positions
 
 __all__ = ["FlatTables"]
 
@@ -105,10 +106,7 @@ class FlatTables:
 
     def _positions(self, v: int, codes: Any) -> Any:
         """Which cell of its table each row shows of family `v`."""
-        position = np.zeros(codes.shape[1], np.int64)
-        for m, k in zip(self.families[v], self.shapes[v], strict=True):
-            push_digit(position, codes[m], k)
-        return position
+        return positions([codes[m] for m in self.families[v]], self.shapes[v], codes.shape[1])
 
     def row_sums(self, vector: Vector) -> Vector:
         """The sum over the child's states for every configuration of every family's parents."""

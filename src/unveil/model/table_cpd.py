@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from unveil.errors import ModelError, SizeError, UnveilWarning
 from unveil.model.prior import DirichletPrior
+from unveil.statistics.counting import positions
 from unveil.statistics.protocol import Need
 from unveil.table.core import Column, code_dtype
 from unveil.table.variable import Variable, label_text
@@ -121,10 +122,9 @@ class TableCPD:
         self, total: npt.NDArray[np.float64], parents: Sequence[Column], child: Column
     ) -> None:
         """Add log P(child | parents) of every row to `total`, in place."""
-        from unveil.kernels.families import add_looked_up, push_digit
+        from unveil.kernels.families import add_looked_up
 
-        position = self._parent_row(parents, total.size)
-        push_digit(position, child, self.variable.n_states)
+        position = positions([*parents, child], self.values.shape, total.size)
         with np.errstate(divide="ignore"):
             logs = np.log(self.values.ravel())
         add_looked_up(total, logs, position)
@@ -228,12 +228,7 @@ class TableCPD:
         return " given " + ", ".join(f"{v.name}={label_text(v.labels[int(d)])}" for v, d in pairs)
 
     def _parent_row(self, parents: Sequence[Column], n_rows: int) -> npt.NDArray[np.int64]:
-        from unveil.kernels.families import push_digit
-
-        position = np.zeros(n_rows, np.int64)
-        for parent, column in zip(self.parents, parents, strict=True):
-            push_digit(position, column, parent.n_states)
-        return position
+        return positions(parents, self.values.shape[:-1], n_rows)
 
 
 def _checked(values: npt.ArrayLike, shape: tuple[int, ...], name: str, where: Any) -> Any:

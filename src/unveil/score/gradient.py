@@ -9,6 +9,7 @@ from unveil.errors import DataError, ModelError
 from unveil.graph.dag import DAG
 from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, log_complexity
 from unveil.score.base import Sample, Score
+from unveil.statistics.counting import positions
 from unveil.statistics.memory import MemoryStatistics, as_statistics
 from unveil.statistics.protocol import Statistics
 from unveil.table.core import Table
@@ -51,7 +52,7 @@ def _cells(
             "the slope of every row needs an engine that has its rows in order; this one does not "
             "say which row shows what. Read the rows into a Table."
         )
-    return np.ravel_multi_index(tuple(found.codes.T), shape)[found.which]
+    return positions([*found.codes.T], shape, len(found.codes))[found.which]
 
 
 def _cell_slopes(score: Score, counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
