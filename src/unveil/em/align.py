@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,14 +53,29 @@ def _distances(
     network: Network, reference: Network, name: str, child: str
 ) -> npt.NDArray[np.float64]:
     """The part of D(g, h) that one child has: g a state here, h one of the reference."""
-    tables = []
-    for source in (network, reference):
-        cpd = source.cpd(child)
-        assert isinstance(cpd, TableCPD)
-        axis = [v.name for v in cpd.parents].index(name)
-        tables.append(np.moveaxis(cpd.values, axis, 0).reshape(cpd.values.shape[axis], -1))
-    own, other = tables
+    own, other = (_numbers(source.cpd(child), name) for source in (network, reference))
     return ((own[:, None, :] - other[None, :, :]) ** 2).sum(axis=2)
+
+
+def _numbers(cpd: Any, parent: str) -> npt.NDArray[np.float64]:
+    """What tells a parent's states apart, a row for each: probabilities, or lines.
+
+    Lines are taken in units of the child's noise, so that a child's own unit does not matter.
+    """
+    axis = _axis(cpd, parent)
+    if cpd.variable.is_discrete:
+        parts = [cpd.values]
+    else:
+        intercepts, coefficients, variances = cpd.lines
+        parts = [x / np.sqrt(variances.mean()) for x in (intercepts[..., None], coefficients)]
+    rows = [np.moveaxis(x, axis, 0).reshape(x.shape[axis], -1) for x in parts]
+    return np.concatenate(rows, axis=1)
+
+
+def _axis(cpd: Any, name: str) -> int:
+    """The axis of a discrete variable in a family's numbers."""
+    members = [v.name for v in (*cpd.parents, cpd.variable) if v.is_discrete]
+    return members.index(name)
 
 
 def permute_states(network: Network, name: str, order: npt.ArrayLike) -> Network:
@@ -67,11 +83,17 @@ def permute_states(network: Network, name: str, order: npt.ArrayLike) -> Network
     places = np.asarray(order)
     cpds: list[CPD] = []
     for cpd in network.cpds.values():
-        members = [v.name for v in (*cpd.parents, cpd.variable)]
-        if name in members:
-            assert isinstance(cpd, TableCPD)
-            values = np.take(cpd.values, places, axis=members.index(name))
-            cpds.append(TableCPD(cpd.variable, cpd.parents, values))
+        if name in {v.name for v in (*cpd.parents, cpd.variable)}:
+            cpds.append(_permuted(cpd, name, places))
         else:
             cpds.append(cpd)
     return Network(cpds, network.name, network.description)
+
+
+def _permuted(cpd: Any, name: str, places: npt.NDArray[Any]) -> CPD:
+    axis = _axis(cpd, name)
+    if cpd.variable.is_discrete:
+        return TableCPD(cpd.variable, cpd.parents, np.take(cpd.values, places, axis=axis))
+    lines = [np.take(x, places, axis=axis) for x in cpd.lines]
+    found: CPD = cpd.with_lines(cpd.parents, *lines)
+    return found

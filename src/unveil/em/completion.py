@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from unveil.infer.answer import refuse_impossible
 from unveil.infer.plan import Use
-from unveil.infer.posterior import cells_for, refuse_impossible
+from unveil.infer.posterior import cells_for
 from unveil.model.network import Network
 from unveil.table.core import Table
 

@@ -155,6 +155,10 @@ def variables_of(
 
 def _aligned(outcome: EMStart, reference: Network, table: Table) -> EMStart:
     """The same outcome with the states of its hidden variables in the order of the reference."""
-    unseen = [n for n in reference.names if n not in table or table.missing(n).all()]
+    unseen = [
+        v.name
+        for v in reference.variables
+        if v.is_discrete and (v.name not in table or table.missing(v.name).all())
+    ]
     network = align_states(outcome.network, reference, unseen)
     return replace(outcome, network=network)

@@ -109,7 +109,11 @@ def em_problem(
     network: Network, table: Table, prior: DirichletPrior | None = None, hard: bool = False
 ) -> Problem[Any]:
     """The two steps for this network, whatever the kinds of its distributions."""
-    return TableEM(network, table, prior, hard)
+    if network.is_discrete:
+        return TableEM(network, table, prior, hard)
+    from unveil.em.families import FamilyEM
+
+    return FamilyEM(network, table, prior, hard)
 
 
 def log_prior(tables: Vector, alpha: Vector) -> float:

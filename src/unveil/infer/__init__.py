@@ -1,6 +1,6 @@
 """What follows from what was seen.
 
-- `posterior.py`: posteriors for one question or for every row of a table
+- `posterior.py`: posteriors for one question or for every row of a table; `answer.py`: the answer
 - `explain.py`: most probable explanations, MAP of a few variables, posterior draws
 - `columns.py`: posteriors and fillings as columns of a table
 - `influence.py`: which finding mattered most, what to ask next
@@ -12,17 +12,16 @@
 - `approximate/`: loopy propagation, mean field, Gibbs, likelihood weighting
 """
 
+from unveil.infer.answer import Posterior
 from unveil.infer.columns import fill_in, with_posteriors
 from unveil.infer.explain import Explanation, draw_missing, map_of, most_probable
-from unveil.infer.gaussian import GaussianPosterior, gaussian_posterior
 from unveil.infer.influence import bayes_factor, finding_influence, information_about
 from unveil.infer.intervene import do
-from unveil.infer.posterior import Posterior, joint_posterior, log_likelihoods, posterior
+from unveil.infer.posterior import joint_posterior, log_likelihoods, posterior
 from unveil.infer.tree import JunctionTree
 
 __all__ = [
     "Explanation",
-    "GaussianPosterior",
     "JunctionTree",
     "Posterior",
     "bayes_factor",
@@ -30,7 +29,6 @@ __all__ = [
     "draw_missing",
     "fill_in",
     "finding_influence",
-    "gaussian_posterior",
     "information_about",
     "joint_posterior",
     "log_likelihoods",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -10,11 +11,12 @@ from unveil.errors import DataError
 from unveil.infer.tree import Evidence
 from unveil.model.network import Network
 from unveil.table.core import Table, code_dtype, missing_code
-from unveil.table.variable import Label
+from unveil.table.variable import Label, Variable
 
 __all__ = [
     "Findings",
     "Likelihoods",
+    "as_number",
     "evidence_from",
     "observed_names",
     "soft_evidence",
@@ -33,14 +35,22 @@ def table_of_findings(network: Network, findings: Findings) -> Table:
         first = network.variables[0]
         return Table([first], [np.array([-1 if first.is_discrete else np.nan])])
     variables = [network.variable(name) for name in findings]
-    for variable, value in zip(variables, findings.values(), strict=True):
-        if not variable.is_discrete and not isinstance(value, (int, float)):
-            raise DataError(f"{variable.name!r} is continuous; {value!r} is not a number")
     columns = [
-        np.array([v.code_of(x) if v.is_discrete else float(x)])
+        np.array([v.code_of(x) if v.is_discrete else as_number(v, x)])
         for v, x in zip(variables, findings.values(), strict=True)
     ]
     return Table(variables, columns)
+
+
+def as_number(variable: Variable, value: Label) -> float:
+    """The value of a continuous variable; texts that read as numbers are taken."""
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise DataError(f"{variable.name!r} is continuous; {value!r} is not a finite number")
+    return number
 
 
 def observed_names(network: Network, table: Table, likelihoods: Likelihoods) -> list[str]:

@@ -9,9 +9,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from unveil.errors import ModelError
+from unveil.infer.answer import refuse_impossible
 from unveil.infer.evidence import Findings, Likelihoods
 from unveil.infer.plan import Use
-from unveil.infer.posterior import as_table, cells_for, joint_posterior, refuse_impossible
+from unveil.infer.posterior import as_table, cells_for, joint_posterior
 from unveil.model.network import Network
 from unveil.records import Record
 from unveil.table.core import Table
@@ -48,7 +50,9 @@ def most_probable(
     """The most probable states of all unseen variables together (MPE), for every row.
 
     This maximises the joint probability; the states that are most probable one by one
-    (`posterior(...).best`) may be another answer.
+    (`posterior(...).best`) may be another answer. Continuous variables get their posterior means,
+    which are their most probable values; where discrete ones choose among Gaussians, these take
+    their most probable states first. `log_probability` is then a log-density.
 
     >>> from unveil import datasets
     >>> found = most_probable(datasets.network("asia"), {"dysp": "yes", "xray": "yes"})
@@ -57,6 +61,8 @@ def most_probable(
     """
     table = as_table(network, given)
     soft = dict(likelihood or {})
+    if not network.is_discrete:
+        return _filled(network, table, soft)
     cells = cells_for(network, network.names, table, soft, Use(max_bytes=max_bytes))
     log_p, codes = cells.most_probable(cells.layout.own)
     refuse_impossible(log_p)
@@ -70,10 +76,23 @@ def draw_missing(
 
     Hidden variables and variables without a column are drawn too.
     """
+    if not network.is_discrete:
+        from unveil.infer.gaussian.posterior import gaussian_fill_in
+
+        return gaussian_fill_in(network, table, np.random.default_rng(seed))
     cells = cells_for(network, network.names, table, {}, Use(trees_first=True))
     log_z, codes = cells.draws(cells.layout.own, np.random.default_rng(seed))
     refuse_impossible(log_z)
     return Table(network.variables, codes, table.weights)
+
+
+def _filled(network: Network, table: Table, soft: Likelihoods) -> Explanation:
+    from unveil.infer.gaussian.posterior import gaussian_fill_in
+
+    if soft:
+        raise ModelError("soft evidence needs a network of discrete variables only")
+    filled = gaussian_fill_in(network, table)
+    return Explanation(filled, network.row_log_likelihoods(filled))
 
 
 def map_of(
@@ -90,6 +109,9 @@ def map_of(
     >>> map_of(datasets.network("asia"), ["tub", "lung"], {"either": "yes"}).row()
     {'tub': 'no', 'lung': 'yes'}
     """
+    for name in names:
+        if not network.variable(name).is_discrete:
+            raise ModelError(f"map_of needs discrete variables; {name!r} is continuous")
     joint = joint_posterior(network, names, given, likelihood)
     flat = joint.reshape(len(joint), -1)
     best = flat.argmax(axis=1)

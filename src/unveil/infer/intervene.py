@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from unveil.errors import ModelError
-from unveil.infer.evidence import Findings
+from unveil.infer.evidence import Findings, as_number
+from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.network import Network
 from unveil.model.table_cpd import TableCPD
+from unveil.model.units import held
 
 __all__ = ["do"]
+
+SURE = 1e-6
+"""A number that was set is known to this part of itself: a density needs some width."""
 
 
 def do(network: Network, actions: Findings) -> Network:
@@ -17,7 +21,8 @@ def do(network: Network, actions: Findings) -> Network:
 
     The arcs into the variable are cut and its distribution becomes certain; ask the result for
     posteriors to see what the action causes. Finding a value says something about causes; setting
-    it does not.
+    it does not. A continuous variable that is set has no arcs any more: its value has gone into
+    its children's intercepts.
 
     >>> from unveil import datasets
     >>> from unveil.infer import posterior
@@ -27,16 +32,17 @@ def do(network: Network, actions: Findings) -> Network:
     >>> round(posterior(do(asia, {"dysp": "yes"}), of="lung").of("lung")["yes"], 4)
     0.055
     """
-    cut = {}
+    cpds = dict(network.cpds)
     for name, value in actions.items():
         variable = network.variable(name)
-        if not isinstance(network.cpd(name), TableCPD):
-            raise ModelError(f"do() needs discrete variables; {name!r} is {network.cpd(name).kind}")
-        certain = np.zeros(variable.n_states)
-        certain[variable.code_of(value)] = 1.0
-        cut[name] = TableCPD(variable, [], certain)
-    return Network(
-        [cut.get(name, cpd) for name, cpd in network.cpds.items()],
-        network.name,
-        network.description,
-    )
+        if variable.is_discrete:
+            certain = np.zeros(variable.n_states)
+            certain[variable.code_of(value)] = 1.0
+            cpds[name] = TableCPD(variable, [], certain)
+            continue
+        number = as_number(variable, value)
+        for child in network.dag.children(name):
+            cpds[child] = held(cpds[child], name, number)
+        width = SURE * max(1.0, abs(number))
+        cpds[name] = LinearGaussianCPD(variable, [], number, [], width**2)
+    return Network(cpds.values(), network.name, network.description)

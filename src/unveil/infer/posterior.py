@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import DataError, ModelError
+from unveil.infer.answer import Posterior, refuse_impossible
 from unveil.infer.evidence import (
     Findings,
     Likelihoods,
@@ -23,13 +23,12 @@ from unveil.infer.tree import JunctionTree
 from unveil.infer.unseen import UnseenCells
 from unveil.model.flat import FlatTables
 from unveil.model.network import Network
-from unveil.records import Record
 from unveil.table.core import Table
-from unveil.table.variable import Label, Variable, label_text
+from unveil.table.variable import Label
 
 __all__ = [
-    "Posterior",
     "as_table",
+    "cells_for",
     "joint_posterior",
     "log_likelihoods",
     "posterior",
@@ -41,49 +40,6 @@ Matrix = npt.NDArray[np.float64]
 
 MOST_KEPT = 16
 """So many trees and layouts are kept with a network."""
-
-
-@dataclass(frozen=True)
-class Posterior(Record):
-    """P(variable | what was seen) for some variables and every row.
-
-    `probabilities[name]` has shape (n_rows, n_states); `log_evidence` is log P(what was seen) per
-    row, in nats; `standard_errors` is empty unless a sampling method answered.
-    """
-
-    variables: Mapping[str, Variable]
-    probabilities: Mapping[str, Matrix]
-    log_evidence: Matrix
-    method: str
-    standard_errors: Mapping[str, Matrix]
-
-    def __getitem__(self, name: str) -> Matrix:
-        if name not in self.probabilities:
-            known = ", ".join(list(self.probabilities)[:12])
-            raise DataError(f"the posterior of {name!r} was not asked for; there are {known}")
-        return self.probabilities[name]
-
-    def of(self, name: str, row: int = 0) -> dict[Label, float]:
-        """The posterior of one variable in one row, by state."""
-        return dict(zip(self.variables[name].labels, self[name][row].tolist(), strict=True))
-
-    def best(self, name: str) -> list[Label]:
-        """The most probable state of a variable in every row."""
-        labels = self.variables[name].labels
-        return [labels[i] for i in self[name].argmax(axis=1)]
-
-    def __str__(self) -> str:
-        n_rows = len(self.log_evidence)
-        if n_rows != 1:
-            return f"posteriors of {len(self.probabilities)} variables in {n_rows:,} rows"
-        lines = []
-        for name, variable in self.variables.items():
-            parts = [
-                f"{label_text(label)} {p:.4f}"
-                for label, p in zip(variable.labels, self[name][0], strict=True)
-            ]
-            lines.append(f"{name}: {', '.join(parts)}")
-        return "\n".join(lines)
 
 
 def posterior(
@@ -98,6 +54,7 @@ def posterior(
 ) -> Posterior:
     """The posterior of every variable in `of` (by default all that are not observed).
 
+    Discrete variables get probabilities, continuous ones means and variances, both exactly.
     `given` is a dict of findings, or a table: then every row is a question of its own, and empty
     cells are simply not known. `likelihood` adds soft evidence. Evidence that cannot happen is an
     error that names the rows. `method` is "exact", or one of the approximate ones: "loopy",
@@ -109,11 +66,23 @@ def posterior(
     >>> print(posterior(asia, {"asia": "yes", "xray": "yes"}, of=["tub", "lung"]))
     tub: yes 0.3377, no 0.6623
     lung: yes 0.3715, no 0.6285
+    >>> from unveil import Network, Variable
+    >>> from unveil.model import LinearGaussianCPD
+    >>> skill, score = Variable("skill"), Variable("score")
+    >>> exam = Network([LinearGaussianCPD(skill, [], 100, [], 225),
+    ...                 LinearGaussianCPD(score, [skill], 0, [1], 75)])
+    >>> print(posterior(exam, {"score": 120}))
+    skill: mean 115, standard deviation 7.5
     """
     soft = dict(likelihood or {})
     table = as_table(network, given)
     seen = observed_names(network, table, soft)
     targets = _targets(network, of, seen)
+    if not network.is_discrete:
+        _refuse_settings(network, method, soft, settings)
+        from unveil.infer.gaussian.posterior import gaussian_posterior
+
+        return gaussian_posterior(network, table, targets)
     if method != "exact":
         return _approximate(method, network, table, targets, soft, n_jobs, settings)
     if settings:
@@ -121,7 +90,25 @@ def posterior(
     log_z, marginals = _exact(network, table, soft, seen, targets, max_bytes, n_jobs)
     refuse_impossible(log_z)
     variables = {name: network.variable(name) for name in targets}
-    return Posterior(variables, dict(zip(targets, marginals, strict=True)), log_z, "exact", {})
+    return Posterior(variables, dict(zip(targets, marginals, strict=True)), log_z)
+
+
+def _refuse_settings(
+    network: Network, method: str, soft: Likelihoods, settings: dict[str, Any]
+) -> None:
+    """Networks with continuous variables are answered exactly, from findings alone."""
+    name = next(v.name for v in network.variables if not v.is_discrete)
+    if soft:
+        raise ModelError(
+            f"soft evidence needs a network of discrete variables; {name!r} is continuous"
+        )
+    if method != "exact":
+        raise ModelError(
+            f"the method {method!r} is for networks of discrete variables; {name!r} is continuous. "
+            "Ask for the exact answer (method='exact')."
+        )
+    if settings:
+        raise DataError(f"exact inference takes no setting {next(iter(settings))!r}")
 
 
 def _approximate(
@@ -190,6 +177,11 @@ def log_likelihoods(
     """log P(what each row shows), in nats, shape (n_rows,); empty cells are summed over."""
     soft = dict(likelihood or {})
     seen = observed_names(network, table, soft)
+    if not network.is_discrete:
+        _refuse_settings(network, "exact", soft, {})
+        from unveil.infer.gaussian.posterior import gaussian_log_likelihoods
+
+        return gaussian_log_likelihoods(network, table)
     if not seen:
         return np.zeros(table.n_rows)
     return _exact(network, table, soft, seen, (), max_bytes, n_jobs)[0]
@@ -255,31 +247,13 @@ def _kept(network: Network, kind: str, names: Sequence[str], make: Callable[[], 
     return network._compiled[key]
 
 
-def refuse_impossible(log_z: Matrix) -> None:
-    """An error that names the rows whose evidence has probability zero."""
-    rows = np.flatnonzero(log_z == -np.inf)
-    if rows.size == 0:
-        return
-    if len(log_z) == 1:
-        raise ModelError(
-            "the evidence has probability zero: under this network these findings never occur "
-            "together. Leave one out, or fit the network with a prior so that no table has zeros."
-        )
-    shown = ", ".join(str(r + 1) for r in rows[:8]) + (", ..." if rows.size > 8 else "")
-    raise ModelError(
-        f"the evidence of {rows.size:,} rows has probability zero (rows {shown}): under this "
-        "network it never occurs. Leave those rows out, or fit the network with a prior so that "
-        "no table has zeros."
-    )
-
-
 def _targets(network: Network, of: Sequence[str] | str | None, seen: Sequence[str]) -> list[str]:
     if of is None:
         return [name for name in network.names if name not in seen] or list(network.names)
     wanted = [of] if isinstance(of, str) else list(of)
     for name in wanted:
         network.variable(name)
-    return wanted
+    return list(dict.fromkeys(wanted))
 
 
 def _with_finding(network: Network, table: Table, name: str, label: Label) -> Table:

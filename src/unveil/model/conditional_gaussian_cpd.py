@@ -133,6 +133,21 @@ class ConditionalGaussianCPD:
         """Those of a linear Gaussian for every configuration of the discrete parents."""
         return self.intercepts.size * (len(self.continuous_parents) + 2)
 
+    @property
+    def lines(self) -> tuple[Matrix, Matrix, Matrix]:
+        """Intercepts, coefficients and variances, as every Gaussian kind gives them."""
+        return self.intercepts, self.coefficients, self.variances
+
+    def with_lines(
+        self,
+        parents: Sequence[Variable],
+        intercepts: Matrix,
+        coefficients: Matrix,
+        variances: Matrix,
+    ) -> Self:
+        """The same child with other parents and other lines."""
+        return type(self)(self.variable, parents, intercepts, coefficients, variances)
+
     def at(self, states: Sequence[int]) -> LinearGaussianCPD:
         """The linear Gaussian that holds when the discrete parents are in these states."""
         where = tuple(states)

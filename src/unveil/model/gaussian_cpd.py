@@ -110,6 +110,22 @@ class LinearGaussianCPD:
         """The intercept, the variance, and a coefficient for every parent."""
         return len(self.parents) + 2
 
+    @property
+    def continuous_parents(self) -> tuple[Variable, ...]:
+        """The parents that enter the mean: all."""
+        return self.parents
+
+    @property
+    def lines(self) -> tuple[Matrix, Matrix, Matrix]:
+        """Intercept, coefficients and variance as arrays, as every Gaussian kind gives them."""
+        return np.array(self.intercept), self.coefficients, np.array(self.variance)
+
+    def with_lines(
+        self, parents: Sequence[Variable], intercept: Matrix, coefficients: Matrix, variance: Matrix
+    ) -> Self:
+        """The same child with other parents and another line."""
+        return type(self)(self.variable, parents, float(intercept), coefficients, float(variance))
+
     def means(self, parents: Sequence[Column], n_rows: int) -> Matrix:
         """The mean of the child in every row, shape (n_rows,)."""
         mean = np.full(n_rows, self.intercept)

@@ -20,8 +20,8 @@ from unveil.table.options import Unknown
 from unveil.table.variable import Label, Variable
 
 if TYPE_CHECKING:
+    from unveil.infer.answer import Posterior
     from unveil.infer.explain import Explanation
-    from unveil.infer.posterior import Posterior
 
 __all__ = ["Network"]
 
@@ -144,10 +144,6 @@ class Network:
             )
         if all(name in table and not table.missing(name).any() for name in self.names):
             return self._complete_rows(table.select(self.names).conform(self.variables))
-        if not self.is_discrete:
-            from unveil.infer.gaussian import gaussian_log_likelihoods
-
-            return gaussian_log_likelihoods(self, table)
         from unveil.infer.posterior import log_likelihoods
 
         return log_likelihoods(self, table)
@@ -178,10 +174,6 @@ class Network:
         """
         from unveil.infer.posterior import posterior
 
-        if not self.is_discrete:
-            raise ModelError(
-                "this network has continuous variables; ask unveil.infer.gaussian_posterior"
-            )
         return posterior(self, given, of, **options)
 
     def most_probable(

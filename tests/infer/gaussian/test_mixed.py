@@ -11,7 +11,8 @@ from scipy.stats import multivariate_normal
 
 from unveil import DAG, Network, Table, TableCPD, Variable
 from unveil.errors import ModelError, SizeError
-from unveil.infer.gaussian import gaussian_fill_in, gaussian_log_likelihoods, gaussian_posterior
+from unveil.infer import posterior
+from unveil.infer.gaussian import gaussian_fill_in, gaussian_log_likelihoods
 from unveil.model import ConditionalGaussianCPD, LinearGaussianCPD
 
 from .networks import (
@@ -59,7 +60,7 @@ def enumerated(network, table, i):
 def test_against_enumeration(network, seed):
     table = knocked_out(network, 5, np.random.default_rng(seed))
     log_likelihoods = gaussian_log_likelihoods(network, table)
-    answer = gaussian_posterior(network, table, of=network.names)
+    answer = posterior(network, table, of=network.names)
     for i in range(5):
         continuous, unseen, found = enumerated(network, table, i)
         logs = np.array([log_p for _, log_p, _, _ in found])
@@ -96,7 +97,7 @@ def test_draws_fall_into_the_states_as_the_posterior_says():
     network = _mixture()
     n = 20_000
     table = Table([Variable("y")], [np.full(n, 4.2)])
-    answer = gaussian_posterior(network, table.take([0]), of=["s0", "x"])
+    answer = posterior(network, table.take([0]), of=["s0", "x"])
     drawn = gaussian_fill_in(network, table, np.random.default_rng(3))
     p = answer.probabilities["s0"][0, 1]
     assert 0.2 < p < 0.8
@@ -123,15 +124,15 @@ def test_selectors_without_weight_make_rows_impossible():
     table = Table([s, x], [[1, 0], [0.0, 0.0]])
     assert gaussian_log_likelihoods(network, table)[0] == -np.inf
     with pytest.raises(ModelError, match="rows 1"):
-        gaussian_posterior(network, table)
+        posterior(network, table)
 
 
 def test_too_many_configurations_are_refused_and_observing_them_helps(monkeypatch):
     monkeypatch.setattr("unveil.infer.gaussian.mixed.MAX_CONFIGURATIONS", 4)
     network = _mixture(3)
     with pytest.raises(SizeError, match="may be in 8 or more configurations; at most 4"):
-        gaussian_posterior(network, {"y": 1.0})
-    assert gaussian_posterior(network, {"y": 1.0, "s0": "low"}, of="x").means["x"].shape == (1,)
+        posterior(network, {"y": 1.0})
+    assert posterior(network, {"y": 1.0, "s0": "low"}, of="x").means["x"].shape == (1,)
 
 
 def test_rows_with_all_selectors_seen_cost_one_configuration_each():

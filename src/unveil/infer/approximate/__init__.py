@@ -11,11 +11,11 @@ All have the signature of `loopy`, with settings of their own as keywords.
 
 from collections.abc import Callable, Mapping
 
+from unveil.infer.answer import Posterior
 from unveil.infer.approximate.gibbs import gibbs
 from unveil.infer.approximate.loopy import loopy
 from unveil.infer.approximate.mean_field import mean_field
 from unveil.infer.approximate.weighting import weighting
-from unveil.infer.posterior import Posterior
 
 __all__ = ["METHODS", "gibbs", "loopy", "mean_field", "weighting"]
 

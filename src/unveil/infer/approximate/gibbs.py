@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from unveil.infer.answer import Posterior
 from unveil.infer.approximate.question import Question, Seed, check_setting, named_rows, warn
 from unveil.infer.evidence import Likelihoods
-from unveil.infer.posterior import Posterior
 from unveil.kernels.gibbs import sample_gibbs
 from unveil.model.network import Network
 from unveil.table.core import Table

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unveil.infer.answer import Posterior
 from unveil.infer.approximate.question import Question, Seed, check_setting
 from unveil.infer.evidence import Likelihoods
-from unveil.infer.posterior import Posterior
 from unveil.kernels.gibbs import find_states
 from unveil.kernels.mean_field import ascend
 from unveil.model.network import Network

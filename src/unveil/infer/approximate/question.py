@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import DataError, Hint, ModelError, UnveilWarning
+from unveil.infer.answer import Posterior, refuse_impossible
 from unveil.infer.evidence import Likelihoods, evidence_from, observed_names
-from unveil.infer.posterior import Posterior, refuse_impossible, relevant_network
+from unveil.infer.posterior import relevant_network
 from unveil.infer.tree import Evidence
 from unveil.kernels.gibbs import GAVE_UP, IMPOSSIBLE
 from unveil.kernels.loopy import FactorGraph

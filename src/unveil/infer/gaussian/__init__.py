@@ -1,6 +1,7 @@
 """Exact answers for networks with Gaussian variables, whole tables at a time.
 
-- `posterior.py`: posteriors, likelihoods of partly missing rows, filling in, expected moments
+- `posterior.py`: posteriors, likelihoods of partly missing rows, filling in, expected moments;
+  `expected.py`: these as an engine that EM fits from
 - `mixed.py`: the same when discrete variables choose among the Gaussians
 - `condition.py`: one Gaussian given some of its variables, in two forms
 - `joint.py`: the joint Gaussian of a network
@@ -8,7 +9,6 @@
 
 from unveil.infer.gaussian.joint import JointGaussian, joint_gaussian
 from unveil.infer.gaussian.posterior import (
-    GaussianPosterior,
     gaussian_expected_moments,
     gaussian_fill_in,
     gaussian_joint_posterior,
@@ -17,7 +17,6 @@ from unveil.infer.gaussian.posterior import (
 )
 
 __all__ = [
-    "GaussianPosterior",
     "JointGaussian",
     "gaussian_expected_moments",
     "gaussian_fill_in",

@@ -18,20 +18,28 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import ModelError, SizeError
+from unveil.infer.answer import Posterior, refuse_impossible
 from unveil.infer.explain import draw_missing, most_probable
 from unveil.infer.gaussian.posterior import (
-    GaussianPosterior,
     gaussian_fill_in,
     gaussian_log_likelihoods,
     gaussian_posterior,
 )
-from unveil.infer.posterior import log_likelihoods, posterior, refuse_impossible
+from unveil.infer.posterior import log_likelihoods, posterior
 from unveil.model.conditional_gaussian_cpd import ConditionalGaussianCPD
 from unveil.model.cpd import CPD
 from unveil.model.network import Network
 from unveil.table.core import Column, Table
 
-__all__ = ["MAX_CONFIGURATIONS", "mixed_fill_in", "mixed_log_likelihoods", "mixed_posterior"]
+__all__ = [
+    "MAX_CONFIGURATIONS",
+    "Case",
+    "Split",
+    "log_total",
+    "mixed_fill_in",
+    "mixed_log_likelihoods",
+    "mixed_posterior",
+]
 
 MAX_CONFIGURATIONS = 4096
 """The most configurations of selectors that are tried."""
@@ -42,18 +50,18 @@ States = tuple[int, ...]
 
 def mixed_log_likelihoods(network: Network, table: Table) -> Matrix:
     """The log-density of what each row shows, shape (n_rows,); `-inf` where it is impossible."""
-    return _total(_Split.of(network).cases(table), table.n_rows)
+    return log_total(Split.of(network).cases(table), table.n_rows)
 
 
-def mixed_posterior(network: Network, table: Table, targets: Sequence[str]) -> GaussianPosterior:
+def mixed_posterior(network: Network, table: Table, targets: Sequence[str]) -> Posterior:
     """Probabilities of the discrete targets; means and variances of the continuous ones.
 
     Over the configurations s with posterior weights w_s: mean = sum w_s m_s, and
     variance = sum w_s (v_s + (m_s - mean)^2).
     """
-    split = _Split.of(network)
+    split = Split.of(network)
     cases = split.cases(table)
-    log_evidence = _total(cases, table.n_rows)
+    log_evidence = log_total(cases, table.n_rows)
     refuse_impossible(log_evidence)
     discrete = [name for name in targets if network.variable(name).is_discrete]
     continuous = [name for name in targets if name not in discrete]
@@ -68,7 +76,7 @@ def mixed_posterior(network: Network, table: Table, targets: Sequence[str]) -> G
             for name in discrete:
                 probabilities[name][case.rows] += weight[:, None] * found[name]
         if continuous:
-            part = gaussian_posterior(split.at(case.states), case.continuous, of=continuous)
+            part = gaussian_posterior(split.at(case.states), case.continuous, continuous)
             parts.append((case.rows, weight, part))
             for name in continuous:
                 means[name][case.rows] += weight * part.means[name]
@@ -76,7 +84,8 @@ def mixed_posterior(network: Network, table: Table, targets: Sequence[str]) -> G
         for name in continuous:
             apart = part.means[name] - means[name][rows]
             variances[name][rows] += weight * (part.variances[name] + apart**2)
-    return GaussianPosterior(means, variances, log_evidence, probabilities)
+    variables = {name: network.variable(name) for name in targets}
+    return Posterior(variables, probabilities, log_evidence, means=means, variances=variances)
 
 
 def mixed_fill_in(
@@ -88,9 +97,9 @@ def mixed_fill_in(
     their most probable configuration, then the other discrete variables theirs, and continuous
     ones their mean given that configuration.
     """
-    split = _Split.of(network)
+    split = Split.of(network)
     cases = split.cases(table)
-    refuse_impossible(_total(cases, table.n_rows))
+    refuse_impossible(log_total(cases, table.n_rows))
     best, which = np.full(table.n_rows, -np.inf), np.full(table.n_rows, -1)
     for place, case in enumerate(cases):
         # The largest of log-weights with Gumbel noise is a draw with these weights.
@@ -119,7 +128,7 @@ def mixed_fill_in(
 
 
 @dataclass(frozen=True)
-class _Case:
+class Case:
     """The rows that agree with one configuration, their log P(states, row), and their two parts."""
 
     states: States
@@ -130,7 +139,7 @@ class _Case:
 
 
 @dataclass(frozen=True)
-class _Split:
+class Split:
     """A mixed network as a network of tables, selectors, and a Gaussian network per choice."""
 
     network: Network
@@ -138,11 +147,11 @@ class _Split:
     selectors: tuple[str, ...]
 
     @classmethod
-    def of(cls, network: Network) -> _Split:
+    def of(cls, network: Network) -> Split:
         tables = [cpd for cpd in network.cpds.values() if cpd.variable.is_discrete]
         if len(tables) == len(network.names):
             raise ModelError(
-                "the network has no continuous variable; ask unveil.infer.posterior instead"
+                "the network has no continuous variable, so nothing chooses among Gaussians"
             )
         chosen = {
             p.name
@@ -166,7 +175,7 @@ class _Split:
             self.network._compiled[key] = made
         return self.network._compiled[key]
 
-    def cases(self, table: Table) -> list[_Case]:
+    def cases(self, table: Table) -> list[Case]:
         """Every configuration of the selectors that some rows agree with and make possible."""
         discrete = self._part(table, discrete=True)
         continuous = self._part(table, discrete=False)
@@ -187,7 +196,7 @@ class _Split:
             if rows.size:
                 cells = continuous.take(rows)
                 log_joint = log_joint + gaussian_log_likelihoods(self.at(states), cells)
-                found.append(_Case(states, rows, own, cells, log_joint))
+                found.append(Case(states, rows, own, cells, log_joint))
         return found
 
     def _part(self, table: Table, discrete: bool) -> Table:
@@ -230,7 +239,7 @@ def _chosen(cpd: CPD, states: dict[str, int]) -> CPD:
     return cpd.at([states[p.name] for p in cpd.discrete_parents])
 
 
-def _total(cases: Sequence[_Case], n_rows: int) -> Matrix:
+def log_total(cases: Sequence[Case], n_rows: int) -> Matrix:
     """The log of the sum over configurations, row by row."""
     total = np.full(n_rows, -np.inf)
     for case in cases:

@@ -6,23 +6,21 @@ which they are answered together. Networks that also have discrete variables go 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import DataError
+from unveil.infer.answer import Posterior
 from unveil.infer.gaussian.condition import Conditional, condition, patterns
 from unveil.infer.gaussian.joint import JointGaussian, joint_gaussian
 from unveil.model.network import Network
 from unveil.statistics.memory import refuse_infinite
 from unveil.statistics.moments import GaussianMoments
 from unveil.table.core import Table
-from unveil.table.variable import Label, Variable
 
 __all__ = [
-    "GaussianPosterior",
     "gaussian_expected_moments",
     "gaussian_fill_in",
     "gaussian_joint_posterior",
@@ -33,58 +31,14 @@ __all__ = [
 Matrix = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
-Findings = Mapping[str, Label]
 
 
-@dataclass(frozen=True)
-class GaussianPosterior:
-    """The posterior mean and variance of some variables in every row.
+def gaussian_posterior(network: Network, table: Table, targets: Sequence[str]) -> Posterior:
+    """The exact posterior mean and variance of the targets in every row.
 
-    `means[name]` and `variances[name]` have shape (n_rows,); a variable that a row shows has its
-    value and variance 0 there. `log_evidence` is the log-density of what each row shows, in nats.
-    `probabilities[name]`, shape (n_rows, n_states), is there for the discrete variables of a mixed
-    network; given other discrete variables unseen, a posterior is a mixture of Gaussians, of which
-    `means` and `variances` are the first two moments.
+    The means are also the most probable values. In a mixed network discrete targets get
+    probabilities.
     """
-
-    means: Mapping[str, Matrix]
-    variances: Mapping[str, Matrix]
-    log_evidence: Matrix
-    probabilities: Mapping[str, Matrix] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        n_rows = len(self.log_evidence)
-        if n_rows != 1:
-            names = [*self.means, *self.probabilities]
-            return f"posteriors of {len(names)} variables in {n_rows:,} rows"
-        lines = [
-            f"{name}: mean {mean[0]:.4g}, standard deviation {np.sqrt(self.variances[name][0]):.4g}"
-            for name, mean in self.means.items()
-        ]
-        lines += [f"{name}: {p[0].round(4).tolist()}" for name, p in self.probabilities.items()]
-        return "\n".join(lines)
-
-
-def gaussian_posterior(
-    network: Network,
-    given: Findings | Table | None = None,
-    of: Sequence[str] | str | None = None,
-) -> GaussianPosterior:
-    """The exact posterior mean and variance of the variables in `of`, in every row.
-
-    `given` is a dict of findings, or a table: then every row is a question of its own. By default
-    `of` are the variables with an unseen cell. The means are also the most probable values.
-
-    >>> from unveil import Variable
-    >>> from unveil.model.gaussian_cpd import LinearGaussianCPD
-    >>> skill, score = Variable("skill"), Variable("score")
-    >>> network = Network([LinearGaussianCPD(skill, [], 100, [], 225),
-    ...                    LinearGaussianCPD(score, [skill], 0, [1], 75)])
-    >>> print(gaussian_posterior(network, {"score": 120}))
-    skill: mean 115, standard deviation 7.5
-    """
-    table = _as_table(network, given)
-    targets = _targets(network, table, of)
     if _is_mixed(network):
         from unveil.infer.gaussian.mixed import mixed_posterior
 
@@ -99,23 +53,23 @@ def gaussian_posterior(
             found = given_seen.means(question.deviations[rows]) + question.joint.mean[unseen]
             means[np.ix_(rows, places)] = found
             variances[np.ix_(rows, places)] = given_seen.covariance.diagonal()
-    return GaussianPosterior(
-        dict(zip(targets, means.T, strict=True)),
-        dict(zip(targets, variances.T, strict=True)),
+    return Posterior(
+        {name: network.variable(name) for name in targets},
+        {},
         log_evidence,
+        means=dict(zip(targets, means.T, strict=True)),
+        variances=dict(zip(targets, variances.T, strict=True)),
     )
 
 
 def gaussian_joint_posterior(
-    network: Network, names: Sequence[str], given: Findings | Table | None = None
+    network: Network, targets: Sequence[str], table: Table
 ) -> tuple[Matrix, Matrix]:
-    """The posterior means (n_rows, n_names) and covariances (n_rows, n_names, n_names) of `names`.
+    """The posterior means (n_rows, n_names) and covariances (n_rows, n_names, n_names) of names.
 
     All variables must be linear Gaussian. Rows and columns of variables that are seen are zero in
     the covariance.
     """
-    table = _as_table(network, given)
-    targets = _targets(network, table, names)
     question = _ask(network, table, targets)
     wanted = question.joint.positions(targets)
     means = question.values[:, wanted]
@@ -248,34 +202,3 @@ def continuous_columns(network: Network, table: Table) -> dict[str, Matrix]:
 
 def _is_mixed(network: Network) -> bool:
     return any(v.is_discrete for v in network.variables)
-
-
-def _as_table(network: Network, given: Findings | Table | None) -> Table:
-    if isinstance(given, Table):
-        return given
-    if not given:
-        first = network.variables[0]
-        return Table([first], [np.array([-1]) if first.is_discrete else np.array([np.nan])])
-    variables = [network.variable(name) for name in given]
-    return Table(variables, [_cell(v, given[v.name]) for v in variables])
-
-
-def _cell(variable: Variable, value: Label) -> npt.NDArray[np.float64] | npt.NDArray[np.intp]:
-    if variable.is_discrete:
-        return np.array([variable.code_of(value)])
-    if isinstance(value, (str, bool)) or not np.isfinite(value):
-        raise DataError(f"{variable.name!r} is continuous; {value!r} is not a finite number")
-    return np.array([float(value)])
-
-
-def _targets(network: Network, table: Table, of: Sequence[str] | str | None) -> list[str]:
-    """The names asked for; by default those with an unseen cell, or all when there are none."""
-    if of is None:
-        unseen = [n for n in network.names if n not in table or table.missing(n).any()]
-        return unseen or list(network.names)
-    wanted = [of] if isinstance(of, str) else list(of)
-    for name in wanted:
-        network.variable(name)
-    if len(set(wanted)) != len(wanted):
-        raise DataError(f"every variable can be asked for once, got {wanted}")
-    return wanted
