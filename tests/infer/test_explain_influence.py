@@ -193,8 +193,8 @@ def test_actions_that_cannot_be():
     with pytest.raises(UnveilError, match="'smoek'"):
         do(ASIA, {"smoek": "yes"})
     height = Network([LinearGaussianCPD(Variable("height"), [], 170, [], 49)])
-    with pytest.raises(ModelError, match="needs discrete variables; 'height' is linear_gaussian"):
-        do(height, {"height": 180.0})
+    with pytest.raises(DataError, match="'height' is continuous; 'tall' is not a finite number"):
+        do(height, {"height": "tall"})
 
 
 # Influence -------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from unveil.cli.models import network_from
 from unveil.cli.options import Seed
 from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
-from unveil.table.variable import label_text
+from unveil.table.variable import Variable, label_text
 
 if TYPE_CHECKING:
     from unveil.infer import Posterior
@@ -56,15 +56,17 @@ def query(
     options: dict[str, Any] = {} if method == "exact" else {"method": method}
     if seed is not None and method != "exact":
         options["seed"] = seed
-    if method == "exact":
+    if method == "exact" and acted.is_discrete:
         _forecast(acted, [*findings, *(of or acted.names)])
     after = acted.posterior(findings, of or None, **options)
-    before = network.posterior(None, list(after.probabilities), **options)
+    before = network.posterior(None, list(after.variables), **options)
     _show(before, after)
     import math
 
     if math.isfinite(float(after.log_evidence[0])) and findings:
-        say(f"probability of the findings: {math.exp(float(after.log_evidence[0])):.6g}")
+        numbers = any(not network.variable(name).is_discrete for name in findings)
+        what = "density" if numbers else "probability"
+        say(f"{what} of the findings: {math.exp(float(after.log_evidence[0])):.6g}")
     if explain:
         _explain(acted, findings)
     if why or ask_next:
@@ -92,13 +94,26 @@ def _pairs(network: Network, words: list[str]) -> dict[str, Any]:
         variable = network.variable(name.strip())
         if name.strip() in found:
             raise DataError(f"{name.strip()!r} is given twice")
-        found[variable.name] = variable.labels[variable.code_of(state.strip())]
+        found[variable.name] = _value(variable, state.strip())
     return found
+
+
+def _value(variable: Variable, text: str) -> Any:
+    from unveil.infer.evidence import as_number
+
+    if variable.is_discrete:
+        return variable.labels[variable.code_of(text)]
+    return as_number(variable, text)
 
 
 def _show(before: Posterior, after: Posterior) -> None:
     rows = []
     for name, variable in after.variables.items():
+        if not variable.is_discrete:
+            for word in ("mean", "standard deviation"):
+                p, q = before.of(name)[word], after.of(name)[word]
+                rows.append([name if word == "mean" else "", word, f"{p:.4g}", f"{q:.4g}", ""])
+            continue
         for s, label in enumerate(variable.labels):
             p, q = float(before[name][0, s]), float(after[name][0, s])
             row = [name if s == 0 else "", label_text(label), f"{p:.4f}", f"{q:.4f}", _bar(q)]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from unveil.errors import DataError, Hint
+from unveil.infer.answer import Posterior
 from unveil.infer.explain import draw_missing, most_probable
 from unveil.infer.posterior import posterior
 from unveil.model.network import Network
@@ -37,12 +39,22 @@ def with_posteriors(
     for target in targets:
         variable = network.variable(target)
         given = known.without(target) if target in known else known
-        found = posterior(network, given, of=target)[target]
-        best = found.argmax(axis=1).astype(np.int64)
-        table = table.with_column(Variable(f"predicted {target}", variable.labels), best)
-        for s, label in enumerate(variable.labels):
-            table = table.with_column(Variable(f"P({target}={label})"), found[:, s])
+        for column, values in _columns(posterior(network, given, of=target), variable):
+            table = table.with_column(column, values)
     return table
+
+
+def _columns(found: Posterior, variable: Variable) -> Iterator[tuple[Variable, Any]]:
+    """The best state and every state's probability; of a number its mean and deviation."""
+    name = variable.name
+    if not variable.is_discrete:
+        yield Variable(f"predicted {name}"), found.means[name]
+        yield Variable(f"deviation of {name}"), np.sqrt(found.variances[name])
+        return
+    shares = found[name]
+    yield Variable(f"predicted {name}", variable.labels), shares.argmax(axis=1).astype(np.int64)
+    for s, label in enumerate(variable.labels):
+        yield Variable(f"P({name}={label})"), shares[:, s]
 
 
 def default_targets(network: Network, table: Table) -> list[str]:
