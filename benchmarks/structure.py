@@ -524,7 +524,8 @@ def wide(folder: Path) -> Record:
     ]  # fmt: skip
     print(markdown_table(head, rows))
     shape = {"data": WIDE, "n_columns": table.n_columns, "n_rows": table.n_rows}
-    return {"wide": shape | {"searches": records, "load": os.getloadavg()}}
+    about = {"unveil": __version__, "load": os.getloadavg()}
+    return {"wide": shape | about | {"searches": records}}
 
 
 # Cold start ------------------------------------------------------------------------------------
@@ -693,7 +694,9 @@ def main() -> None:
     }
     found = parts[options.part]()
     if options.out:
-        write_json(options.out, before | about | found)
+        # The other parts name their own load and must not change what is said of the peers.
+        kept = before | about if options.part == "peers" else about | before
+        write_json(options.out, kept | found)
 
 
 if __name__ == "__main__":
