@@ -78,6 +78,7 @@ def _enumerate(
     first = np.cumsum(counts) - counts
     place = np.arange(row.size) - first[row]
     cells = codes[:, row]
+    # Completion number `place` of a row: its digits, in mixed radix, are the states of the gaps.
     for v in range(len(sizes) - 1, -1, -1):
         gaps = missing[v, row]
         cells[v] = np.where(gaps, place % sizes[v], cells[v])
@@ -86,10 +87,12 @@ def _enumerate(
     most = np.full(codes.shape[1], -np.inf)
     np.maximum.at(most, row, logs)
     refuse_impossible(most)
+    # P(h | row) = P(h, row) / sum over completions h' of P(h', row), in logs until the end
     share = np.exp(logs - most[row])
     share /= np.bincount(row, share, codes.shape[1])[row]
     kept = (share > negligible) | (logs == most[row])
     row, share = row[kept], share[kept]
+    # Completion h counts w_row P(h | row), so sums over the table are those of Eq. 2.16.
     mass = share * (weights / np.bincount(row, share, codes.shape[1]))[row]
     possible = mass > 0
     return cells[:, kept][:, possible], mass[possible]
