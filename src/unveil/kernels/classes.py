@@ -55,7 +55,8 @@ def entries(matrix: Array) -> Lists:
             continue
         if size + 8 > places.size:
             more = np.empty(2 * places.size, np.int64)
-            more[:size] = places[:size]
+            for k in range(size):
+                more[k] = places[k]
             places = more
         for j in range(8 * i, min(8 * i + 8, n * n)):
             if flat[j]:

@@ -100,7 +100,7 @@ def find_state(
     n = graph.n_states.size
     for attempt in range(N_RESTARTS):
         tried[:] = False
-        v = 0
+        v = np.int64(0)
         for _ in range(16 * n << attempt):
             if v == n:
                 return FOUND
@@ -181,7 +181,8 @@ def _start_chain(
         w = math.exp(log_w - scale)
         total += w
         if generator.random() * total < w:
-            state[:] = drawn
+            for v in range(state.size):
+                state[v] = drawn[v]
     if total > 0.0:
         return FOUND
     return find_state(graph, local, generator, state, tried, weight)

@@ -230,7 +230,7 @@ def _bethe(
     """
     log_z = 0.0
     for v in range(graph.n_states.size):
-        log_z += _gather(graph, v, -1, local, message, belief, graph.state_first[v])
+        log_z += _gather(graph, v, np.int64(-1), local, message, belief, graph.state_first[v])
     for f in range(graph.n_states.size):
         for e in range(graph.edge_first[f], graph.edge_first[f + 1]):
             at = graph.message_first[e]

@@ -388,7 +388,7 @@ def calibrate(
         _enter(plan, lanes, table, codes, missing, batch, soft, soft_first, factor, floor, logs)
         _collect(
             plan, lanes, codes, missing, batch, table, message, biggest, sums, floor, gone, logs,
-            False,
+            np.bool_(False),
         )  # fmt: skip
         for b, r in enumerate(batch):
             log_z[r] = logs[b]

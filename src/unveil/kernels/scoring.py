@@ -102,9 +102,10 @@ def data_term(
     alpha = term.alpha / cells if term.spread else term.alpha
     row_alpha = alpha * n_states
     bayes = term.mode == DIRICHLET
+    cell, whole_row = np.int64(0), np.int64(1)
     slot = int(cells) if cells < memo.shape[0] else -1
-    log_gamma_alpha = _log_gamma(0.0, alpha, memo, slot, 0) if bayes else 0.0
-    log_gamma_row = _log_gamma(0.0, row_alpha, memo, slot, 1) if bayes else 0.0
+    log_gamma_alpha = _log_gamma(0.0, alpha, memo, slot, cell) if bayes else 0.0
+    log_gamma_row = _log_gamma(0.0, row_alpha, memo, slot, whole_row) if bayes else 0.0
     total = 0.0
     for u in range(n_u):
         for y in range(n_added):
@@ -114,12 +115,12 @@ def data_term(
                 if count > 0.0:
                     row += count
                     if bayes:
-                        total += _log_gamma(count, alpha, memo, slot, 0) - log_gamma_alpha
+                        total += _log_gamma(count, alpha, memo, slot, cell) - log_gamma_alpha
                     else:
                         total += count * math.log(count)
             if row > 0.0:
                 if bayes:
-                    total += log_gamma_row - _log_gamma(row, row_alpha, memo, slot, 1)
+                    total += log_gamma_row - _log_gamma(row, row_alpha, memo, slot, whole_row)
                 else:
                     total -= row * math.log(row)
                     if term.mode == FACTORISED_NML:
@@ -206,7 +207,8 @@ def family_bitmaps(rows: Rows, members: Array, maps: Array, index: Array, sizes:
         if size > 0:
             if n == maps.shape[0]:
                 return -1
-            maps[n] = bits[first_bit[members[0]] + s]
+            for w in range(words):
+                maps[n, w] = bits[first_bit[members[0]] + s, w]
             index[n], sizes[n] = s, size
             n += 1
     for member in members[1:]:
@@ -262,8 +264,8 @@ def _tally_fewer(
     last = members.size - 1
     if n_maps < 0:
         parents = np.empty(last - (place < last), np.int64)
-        parents[:place] = members[:place]
-        parents[place:] = members[place + 1 :][: parents.size - place]
+        for i in range(parents.size):
+            parents[i] = members[i + (i >= place)]
         base = np.empty(rows.codes.shape[1], np.int64)
         base_positions(rows.codes, cards, parents, base)
         _tally(rows.codes, rows.weights, base, members[last], cards[members[last]], counts)
@@ -300,12 +302,12 @@ def score_toggles(
     """
     cards = rows.cards
     states = cards[members[-1]]
-    n_u = 1
+    n_u = np.int64(1)
     for parent in members[:-1]:
         n_u *= cards[parent]
     counts = np.zeros(4096, np.float64)
     for v in range(start, stop):
-        place = -1
+        place = np.int64(-1)
         for i in range(members.size):
             if members[i] == v:
                 place = i
@@ -350,7 +352,7 @@ def score_families(
             size += 1
         members, child = families[f, : size - 1], families[f, size - 1]
         states = cards[child]
-        n_u = 1
+        n_u = np.int64(1)
         for member in members:
             n_u *= cards[member]
         cells = n_u * states
@@ -365,4 +367,4 @@ def score_families(
         else:
             base_positions(rows.codes, cards, members, base)
             _tally(rows.codes, rows.weights, base, child, states, counts[: 4 * cells])
-        out[f] = data_term(counts, n_u, states, 1, float(cells), term, no_memo)
+        out[f] = data_term(counts, n_u, states, np.int64(1), float(cells), term, no_memo)

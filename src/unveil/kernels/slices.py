@@ -230,7 +230,7 @@ def calibrate_slices(
         for i in range(cell_first[n]):
             value[i] = plan.potential[cells[i]]
         log_z[r] = _collect(
-            plan, cells, cell_first, entries, entry_first, value, message, sums, False
+            plan, cells, cell_first, entries, entry_first, value, message, sums, np.bool_(False)
         )
         if targets.size == 0 and expected.size == 0:
             continue
