@@ -37,7 +37,8 @@ def evidence_of(network, rows, named):
 
 
 @pytest.mark.parametrize("n_rows", [8, 63, 64, 65, 130])
-def test_many_lanes_equal_one_row_at_a_time(n_rows):
+def test_many_lanes_equal_one_row_at_a_time(n_rows, monkeypatch):
+    monkeypatch.setattr(tree_module, "SMALL_TREE", 0)
     for seed in range(12):
         network, rows, named, generator = case(seed, n_rows)
         tree, weights = JunctionTree(network), generator.random(n_rows)
@@ -51,6 +52,14 @@ def test_many_lanes_equal_one_row_at_a_time(n_rows):
         np.testing.assert_array_equal(many, np.vstack([single for single, _ in singles]))
         total = np.sum([count for _, count in singles], axis=0)
         np.testing.assert_allclose(counts, total, atol=1e-10)
+
+
+def test_small_trees_take_all_lanes_even_for_one_row(monkeypatch):
+    """So that message passing is compiled once."""
+    tree = JunctionTree(case(1, 1)[0])
+    assert len(tree._lanes(1)) == 64
+    monkeypatch.setattr(tree_module, "SMALL_TREE", tree.n_cells - 1)
+    assert len(tree._lanes(1)) == 1
 
 
 def test_order_of_rows():

@@ -33,6 +33,9 @@ __all__ = ["Evidence", "JunctionTree", "memory_limit"]
 MANY_LANES = 64
 LANE_BYTES = 256 << 20
 """Many rows of a tree that is not too large are taken 64 at a time, one per vector lane."""
+SMALL_TREE = 1000
+"""With no more cells, a single row takes 64 lanes as well: a tenth of a millisecond at most, where
+compiling message passing for one lane takes seconds."""
 THREAD_CELLS = 2_000_000
 """Less work than this (rows times cells) is not worth handing to threads."""
 N_PARTS = 4
@@ -130,7 +133,8 @@ class JunctionTree:
 
     def _lanes(self, n_rows: int) -> tuple[int, ...]:
         """As many zeros as rows are taken at a time (a tuple's length is known when compiling)."""
-        many = n_rows >= 8 and 8 * MANY_LANES * self.n_cells <= LANE_BYTES
+        many = n_rows >= 8 or self.n_cells <= SMALL_TREE
+        many = many and 8 * MANY_LANES * self.n_cells <= LANE_BYTES
         return (0,) * (MANY_LANES if many else 1)
 
     # Running -----------------------------------------------------------------------------------

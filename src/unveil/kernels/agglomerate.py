@@ -109,7 +109,8 @@ def agglomerate(counts: Array, sizes: Array, cells: Cells, merges: Array, change
         j = best[i]
         merges[t, 0], merges[t, 1] = i, j
         changes[t] = delta[i, j]
-        counts[i] += counts[j]
+        for cell in range(counts.shape[1]):
+            counts[i, cell] += counts[j, cell]
         sizes[i] += sizes[j]
         listed[i] = np.flatnonzero(counts[i])
         alive[j] = False
@@ -149,5 +150,6 @@ def score_curve(counts: Array, merges: Array, cells: Cells, scores: Array) -> No
                 scores[k - 1] += state_term(counts[i], listed, counts[i], none, 1.0 / k, cells)
         if k > 1:
             kept, gone = merges[n - k]
-            counts[kept] += counts[gone]
+            for cell in range(counts.shape[1]):
+                counts[kept, cell] += counts[gone, cell]
             alive[gone] = False

@@ -121,6 +121,8 @@ class MemoryStatistics:
         given = self.table.weights
         ones = given is None or bool((given == 1.0).all())
         weights = np.zeros(0) if ones else np.ascontiguousarray(self.table.row_weights)
+        weights = weights.view()
+        weights.flags.writeable = False  # with and without weights, one type: compiled once
         cards = np.array([v.n_states for v in self.variables], dtype=np.int64)
         first = np.concatenate([[0], np.cumsum(cards)[:-1]]).astype(np.int64)
         words = -(-codes.shape[1] // 64) if ones else 0
