@@ -105,7 +105,7 @@ def same(one, other, what):
 def test_no_kernel_is_compiled_for_a_literal():
     """`n = 1` before a loop, or a bare number in a call, has a kernel compiled once more.
 
-    Seen where this run compiled anything: write np.int64(1) there.
+    Seen where this run compiled anything: write whole(1) there.
     """
     compiled = [
         (found.py_func.__name__, signature)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.kernels.loopy import FactorGraph, read_row
+from unveil.kernels.numbers import whole
 
 __all__ = [
     "FOUND",
@@ -100,7 +101,7 @@ def find_state(
     n = graph.n_states.size
     for attempt in range(N_RESTARTS):
         tried[:] = False
-        v = np.int64(0)
+        v = whole(0)
         for _ in range(16 * n << attempt):
             if v == n:
                 return FOUND

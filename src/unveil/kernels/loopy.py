@@ -12,6 +12,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from unveil.kernels.numbers import whole
+
 __all__ = ["FactorGraph", "first_cell", "next_cell", "propagate_loopy", "read_row"]
 
 Array = npt.NDArray[Any]
@@ -230,7 +232,7 @@ def _bethe(
     """
     log_z = 0.0
     for v in range(graph.n_states.size):
-        log_z += _gather(graph, v, np.int64(-1), local, message, belief, graph.state_first[v])
+        log_z += _gather(graph, v, whole(-1), local, message, belief, graph.state_first[v])
     for f in range(graph.n_states.size):
         for e in range(graph.edge_first[f], graph.edge_first[f + 1]):
             at = graph.message_first[e]

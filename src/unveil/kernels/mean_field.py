@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from unveil.kernels.gibbs import FOUND
 from unveil.kernels.loopy import FactorGraph, first_cell, next_cell, read_row
+from unveil.kernels.numbers import whole
 
 __all__ = ["ascend"]
 
@@ -102,7 +103,7 @@ def _lower_bound(
     """E_q[log P(x, evidence)] plus the entropy of q."""
     score[0] = 0.0
     for f in range(graph.n_states.size):
-        _add_expected_log(graph, logs, f, np.int64(-1), low, high, q, digit, score)
+        _add_expected_log(graph, logs, f, whole(-1), low, high, q, digit, score)
     bound = score[0]
     for i in range(q.size):
         if q[i] > 0.0:

@@ -22,6 +22,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from unveil.kernels.numbers import truth
+
 __all__ = ["TreePlan", "calibrate", "explain"]
 
 Array = npt.NDArray[Any]
@@ -388,7 +390,7 @@ def calibrate(
         _enter(plan, lanes, table, codes, missing, batch, soft, soft_first, factor, floor, logs)
         _collect(
             plan, lanes, codes, missing, batch, table, message, biggest, sums, floor, gone, logs,
-            np.bool_(False),
+            truth(False),
         )  # fmt: skip
         for b, r in enumerate(batch):
             log_z[r] = logs[b]

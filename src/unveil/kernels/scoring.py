@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.kernels.bits import count_common
+from unveil.kernels.numbers import whole
 
 __all__ = [
     "DIRICHLET",
@@ -102,7 +103,7 @@ def data_term(
     alpha = term.alpha / cells if term.spread else term.alpha
     row_alpha = alpha * n_states
     bayes = term.mode == DIRICHLET
-    cell, whole_row = np.int64(0), np.int64(1)
+    cell, whole_row = whole(0), whole(1)
     slot = int(cells) if cells < memo.shape[0] else -1
     log_gamma_alpha = _log_gamma(0.0, alpha, memo, slot, cell) if bayes else 0.0
     log_gamma_row = _log_gamma(0.0, row_alpha, memo, slot, whole_row) if bayes else 0.0
@@ -302,12 +303,12 @@ def score_toggles(
     """
     cards = rows.cards
     states = cards[members[-1]]
-    n_u = np.int64(1)
+    n_u = whole(1)
     for parent in members[:-1]:
         n_u *= cards[parent]
     counts = np.zeros(4096, np.float64)
     for v in range(start, stop):
-        place = np.int64(-1)
+        place = whole(-1)
         for i in range(members.size):
             if members[i] == v:
                 place = i
@@ -352,7 +353,7 @@ def score_families(
             size += 1
         members, child = families[f, : size - 1], families[f, size - 1]
         states = cards[child]
-        n_u = np.int64(1)
+        n_u = whole(1)
         for member in members:
             n_u *= cards[member]
         cells = n_u * states
@@ -367,4 +368,4 @@ def score_families(
         else:
             base_positions(rows.codes, cards, members, base)
             _tally(rows.codes, rows.weights, base, child, states, counts[: 4 * cells])
-        out[f] = data_term(counts, n_u, states, np.int64(1), float(cells), term, no_memo)
+        out[f] = data_term(counts, n_u, states, whole(1), float(cells), term, no_memo)

@@ -16,6 +16,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from unveil.kernels.numbers import truth
 from unveil.kernels.propagate import LEAST, LIFT, MOST_LOST, TINY, TreePlan
 
 __all__ = ["agreeing_cells", "calibrate_slices", "explain_slices"]
@@ -230,7 +231,7 @@ def calibrate_slices(
         for i in range(cell_first[n]):
             value[i] = plan.potential[cells[i]]
         log_z[r] = _collect(
-            plan, cells, cell_first, entries, entry_first, value, message, sums, np.bool_(False)
+            plan, cells, cell_first, entries, entry_first, value, message, sums, truth(False)
         )
         if targets.size == 0 and expected.size == 0:
             continue

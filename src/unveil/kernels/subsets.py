@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.kernels.bits import _popcount
+from unveil.kernels.numbers import whole
 from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, DataTerm, log_complexity
 
 __all__ = [
@@ -180,7 +181,7 @@ def fold_rows(codes: Array, weights: Array, cards: Array) -> tuple[Array, Array]
     split = np.zeros(n_rows, np.int32)
     keys = np.empty(n_rows, np.int64)
     sums = np.empty(n_rows, np.float64)
-    n = np.int64(1)
+    n = whole(1)
     for v in range(n_variables):
         place = np.full(n * cards[v], -1, np.int32)
         n = _split(cell, n, codes[v], cards[v], weights, place, keys, split, sums)
@@ -224,7 +225,7 @@ def best_over_subsets(values: Array) -> None:
     """
     block = min(values.size, 1 << 12)
     for start in range(0, values.size, block):
-        _maximise(values[start : start + block], np.int64(1))
+        _maximise(values[start : start + block], whole(1))
     if block < values.size:
         _maximise(values, block)
 
