@@ -10,7 +10,6 @@ from unveil.infer.approximate.question import Question
 from unveil.infer.evidence import evidence_from
 from unveil.infer.tree import JunctionTree
 from unveil.kernels.agglomerate import Cells
-from unveil.kernels.classes import complete
 from unveil.kernels.reduced import ReducedPlan
 from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, LIKELIHOOD, NO_MEMO, DataTerm, Rows
 
@@ -222,15 +221,6 @@ def redraw(random):
 def differing(random):
     n = random.integers(1, 12)
     return random_lists(random, n), random_lists(random, n)
-
-
-def moved(random):
-    pdag = complete(random_graph(random))
-    lists = twins.entries(pdag)
-    pdag[random.random(pdag.shape) < 0.2] = 0
-    y, x = random.permutation(len(pdag))[:2].tolist()
-    pdag[y, x] = random.integers(2)
-    return pdag, lists, y, x
 
 
 def reach_of(parents):

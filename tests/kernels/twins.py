@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from unveil.kernels.classes import Lists, completed, extended
+from unveil.kernels.classes import Lists
 from unveil.kernels.propagate_logs import calibrate_logs, explain_logs
 from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, data_term_plain
 
@@ -217,20 +217,6 @@ def differing(old, new):
     differs = before != after
     lost = (before > after).any(axis=1)
     return (differs.any(axis=0) | differs.any(axis=1)).astype(np.uint8), lost.astype(np.uint8)
-
-
-def moved(pdag, lists, y, x):
-    """By the kernels that have oracles, one after the other."""
-    possible, parents = extended(pdag, entries(pdag))
-    if not possible:
-        return False, parents, lists, lists, np.zeros(0), np.zeros(0)
-    new = completed(parents)
-    pdag[:] = matrix_of(new)
-    changed, lost = differing(lists, new)
-    for end in (x, y):
-        changed[end] = 1
-        changed |= pdag[end] & pdag[:, end]
-    return True, parents, new, transposed(new), changed, lost
 
 
 def link(reach, parent, child):
