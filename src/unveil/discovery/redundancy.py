@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unveil.model.network import Network
-from unveil.model.table_cpd import TableCPD
+from unveil.model.table_cpd import table_of
 
 __all__ = ["redundancy"]
 
@@ -28,8 +28,7 @@ def _equal_states(network: Network, name: str, tolerance: float = 0.01) -> tuple
     k = network.variable(name).n_states
     distance = np.zeros((k, k))
     for child in network.dag.children(name):
-        cpd = network.cpd(child)
-        assert isinstance(cpd, TableCPD)
+        cpd = table_of(network.cpd(child))
         axis = [v.name for v in cpd.parents].index(name)
         rows = np.moveaxis(cpd.values, axis, 0).reshape(k, -1, cpd.variable.n_states)
         gap = np.abs(rows[:, None] - rows[None, :]).sum(axis=-1).max(axis=-1) / 2

@@ -13,7 +13,7 @@ from unveil.graph.dag import DAG
 from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
-from unveil.model.table_cpd import TableCPD
+from unveil.model.table_cpd import table_of
 from unveil.records import Record
 from unveil.table.core import Table
 from unveil.table.options import Unknown
@@ -97,12 +97,12 @@ def _first(
 
 def _without_zeros(model: Network) -> Network:
     """The model's parameters without zeros, which no prior could ever have meant."""
-    cpds = []
-    for cpd in model.cpds.values():
-        if isinstance(cpd, TableCPD) and (cpd.values == 0).any():
-            values = (1 - BLEND) * cpd.values + BLEND / cpd.variable.n_states
-            cpd = TableCPD(cpd.variable, cpd.parents, values)
-        cpds.append(cpd)
+    tables = [c for c in model.cpds.values() if c.variable.is_discrete]
+    zeros = {c.variable.name for c in tables if (table_of(c).values == 0).any()}
+    cpds = [
+        table_of(cpd).without_zeros(BLEND) if name in zeros else cpd
+        for name, cpd in model.cpds.items()
+    ]
     return Network(cpds, model.name, model.description)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from unveil.errors import ModelError, SizeError
 from unveil.model.marginal import marginal
 from unveil.model.network import Network
-from unveil.model.table_cpd import TableCPD
+from unveil.model.table_cpd import table_of
 from unveil.records import Record
 
 __all__ = ["Divergence", "divergence"]
@@ -63,15 +63,14 @@ def divergence(
 def _expected_log(true: Network, other: Network) -> float:
     """The expectation under `true` of the log-probability of a row under `other`."""
     total = 0.0
-    for name, cpd in other.cpds.items():
-        if not isinstance(cpd, TableCPD):
-            raise ModelError(f"divergence needs table distributions; {name!r} has {cpd.kind}")
+    for cpd in other.cpds.values():
+        values = table_of(cpd, "a divergence").values
         family = [*cpd.parents, cpd.variable]
         weight = marginal(true, [v.name for v in family])
         for axis, v in enumerate(family):
             order = [true.variable(v.name).code_of(label) for label in v.labels]
             weight = np.take(weight, order, axis=axis)
         with np.errstate(divide="ignore"):
-            logs = np.log(cpd.values)
+            logs = np.log(values)
         total += float(np.sum(np.where(weight > 0, weight * np.where(weight > 0, logs, 0.0), 0.0)))
     return total

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import Hint, ModelError, SizeError
+from unveil.errors import Hint, SizeError
 from unveil.graph.triangulation import CliqueTree, clique_tree
 from unveil.infer import costs
 from unveil.kernels.propagate import TreePlan, calibrate, explain
@@ -26,7 +26,7 @@ from unveil.kernels.propagate_logs import calibrate_logs, explain_logs
 from unveil.kernels.slices import agreeing_cells, calibrate_slices, explain_slices
 from unveil.kernels.threads import in_threads
 from unveil.model.network import Network
-from unveil.model.table_cpd import TableCPD
+from unveil.model.table_cpd import table_of
 
 __all__ = ["Evidence", "JunctionTree", "memory_limit"]
 
@@ -323,11 +323,7 @@ class JunctionTree:
     # Building ----------------------------------------------------------------------------------
 
     def _family(self, name: str) -> tuple[int, ...]:
-        cpd = self.network.cpd(name)
-        if not isinstance(cpd, TableCPD):
-            raise ModelError(
-                f"a junction tree needs tables of probabilities; {name!r} has {cpd.kind}"
-            )
+        cpd = table_of(self.network.cpd(name), "a junction tree")
         return tuple(self._place[v.name] for v in (*cpd.parents, cpd.variable))
 
     @cached_property
@@ -397,10 +393,9 @@ class JunctionTree:
     def _potential(self, first: Any, shapes: list[list[int]]) -> Matrix:
         potential = np.ones(self.n_cells)
         for name, family, c in zip(self.names, self._families, self._homes, strict=True):
-            cpd = self.network.cpd(name)
-            assert isinstance(cpd, TableCPD)
             members = self.cliques.cliques[c]
-            ordered = np.transpose(cpd.values, np.argsort(family))
+            values = table_of(self.network.cpd(name)).values
+            ordered = np.transpose(values, np.argsort(family))
             inside = [self._n_states[v] if v in family else 1 for v in members]
             table = potential[first[c] : first[c + 1]].reshape(shapes[c])
             table *= ordered.reshape(inside)

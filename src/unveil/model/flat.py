@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import ModelError
 from unveil.kernels.families import add_looked_up, tally
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
-from unveil.model.table_cpd import TableCPD
+from unveil.model.table_cpd import TableCPD, table_of
 from unveil.statistics.counting import positions
 
 __all__ = ["FlatTables"]
@@ -36,12 +35,8 @@ class FlatTables:
         self.families: list[tuple[int, ...]] = []
         self.shapes: list[tuple[int, ...]] = []
         for cpd in network.cpds.values():
-            if not isinstance(cpd, TableCPD):
-                raise ModelError(
-                    f"this needs tables of probabilities; {cpd.variable.name!r} has {cpd.kind}"
-                )
+            self.shapes.append(table_of(cpd).values.shape)
             self.families.append(tuple(place[v.name] for v in (*cpd.parents, cpd.variable)))
-            self.shapes.append(cpd.values.shape)
         sizes = [math.prod(shape) for shape in self.shapes]
         self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.size = int(self.first[-1])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import ModelError, SizeError
-from unveil.model.table_cpd import MAX_CELLS, TableCPD
+from unveil.errors import SizeError
+from unveil.model.table_cpd import MAX_CELLS, table_of
 
 if TYPE_CHECKING:
     from unveil.model.network import Network
@@ -33,9 +33,7 @@ def marginal(network: Network, names: Sequence[str]) -> npt.NDArray[np.float64]:
     relevant = set(wanted) | network.dag.ancestors(*wanted)
     factors: list[Factor] = []
     for name in relevant:
-        cpd = network.cpd(name)
-        if not isinstance(cpd, TableCPD):
-            raise ModelError(f"exact marginals need table distributions; {name!r} has {cpd.kind}")
+        cpd = table_of(network.cpd(name), "an exact marginal")
         factors.append((tuple(v.name for v in (*cpd.parents, cpd.variable)), cpd.values))
     sizes = {name: network.variable(name).n_states for name in relevant}
     unwanted = [n for n in network.dag.topological_order if n in relevant and n not in wanted]

@@ -17,7 +17,7 @@ from unveil.statistics.protocol import Need
 from unveil.table.core import Column, code_dtype
 from unveil.table.variable import Variable, label_text
 
-__all__ = ["MAX_CELLS", "TableCPD", "n_cells"]
+__all__ = ["MAX_CELLS", "TableCPD", "n_cells", "table_of"]
 
 MAX_CELLS = 200_000_000
 """The largest table that is made without being asked twice (1.6 GB of numbers)."""
@@ -102,6 +102,11 @@ class TableCPD:
         seen = totals > 0
         uniform = 1.0 / variable.n_states
         return cls(variable, parents, np.where(seen, counts / np.where(seen, totals, 1), uniform))
+
+    def without_zeros(self, share: float) -> Self:
+        """The table blended with the uniform one, which gets this share."""
+        values = (1 - share) * self.values + share / self.variable.n_states
+        return type(self)(self.variable, self.parents, values)
 
     @property
     def n_parameters(self) -> int:
@@ -279,3 +284,12 @@ def _cumulative(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     last_possible = rows.shape[1] - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)
     cumulative[np.arange(rows.shape[1]) >= last_possible[:, None]] = 1.0
     return cumulative
+
+
+def table_of(cpd: Any, who: str = "this") -> TableCPD:
+    """The distribution as a table; an error that says who needs one if it is of another kind."""
+    if not isinstance(cpd, TableCPD):
+        raise ModelError(
+            f"{who} needs tables of probabilities; {cpd.variable.name!r} has {cpd.kind}"
+        )
+    return cpd

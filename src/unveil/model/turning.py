@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unveil.errors import ModelError
 from unveil.graph.turning import turned_away_from, turns_towards
 from unveil.model.network import Network
-from unveil.model.table_cpd import TableCPD
+from unveil.model.table_cpd import TableCPD, table_of
 
 __all__ = ["facing_away_from"]
 
@@ -25,10 +24,7 @@ def facing_away_from(network: Network, names: Sequence[str]) -> Network:
     >>> facing_away_from(chain, ["h"]).dag
     DAG(h -> a)
     """
-    tables = {name: cpd for name, cpd in network.cpds.items() if isinstance(cpd, TableCPD)}
-    if len(tables) < len(network.names):
-        other = next(n for n in network.names if n not in tables)
-        raise ModelError(f"only arcs between tables can be turned; {other!r} has none")
+    tables = {name: table_of(cpd, "to turn arcs") for name, cpd in network.cpds.items()}
     target = turned_away_from(network.dag, names)
     for parent, child in turns_towards(network.dag, target):
         tables[parent], tables[child] = _turned(tables[parent], tables[child])

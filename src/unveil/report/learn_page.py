@@ -13,7 +13,7 @@ from unveil.graph.names import Pair
 from unveil.model.cpd import CPD
 from unveil.model.marginal import marginal
 from unveil.model.network import Network
-from unveil.model.table_cpd import TableCPD
+from unveil.model.table_cpd import table_of
 from unveil.report.charts import bar_chart
 from unveil.report.page import Cell, Page
 from unveil.report.picture import svg_text
@@ -161,11 +161,12 @@ def _add_marginal(page: Page, network: Network, name: str) -> None:
 
 
 def _add_distribution(page: Page, cpd: CPD) -> None:
-    if not isinstance(cpd, TableCPD) or cpd.variable.n_states > MOST_STATES:
+    if not cpd.variable.is_discrete or cpd.variable.n_states > MOST_STATES:
         page.text(*cpd.describe().splitlines()[:MOST_ROWS])
         return
     if not cpd.parents:
         return
+    cpd = table_of(cpd)
     shown = min(cpd.n_parent_rows, MOST_ROWS)
     digits = np.array(np.unravel_index(np.arange(shown), [v.n_states for v in cpd.parents])).T
     rows: list[list[Cell]] = [
@@ -183,7 +184,7 @@ def _is_cheap(network: Network, name: str) -> bool:
     """Whether the ancestors are few and their tables small, so that summing them out is quick."""
     relevant = [name, *network.dag.ancestors(name)]
     return len(relevant) <= 60 and all(
-        isinstance(cpd := network.cpd(x), TableCPD) and cpd.values.size <= CHEAP_CELLS
+        network.variable(x).is_discrete and table_of(network.cpd(x)).values.size <= CHEAP_CELLS
         for x in relevant
     )
 

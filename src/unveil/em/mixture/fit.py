@@ -18,7 +18,7 @@ from unveil.em.parametric import EMStart, fit_em
 from unveil.graph.dag import DAG
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
-from unveil.model.table_cpd import TableCPD
+from unveil.model.table_cpd import table_of
 from unveil.progress import Ticker
 from unveil.table.core import Table
 from unveil.table.variable import Variable
@@ -82,9 +82,7 @@ def reached(objective: float, best: float) -> bool:
 
 def table_values(network: Network, name: str) -> npt.NDArray[np.float64]:
     """The table of a variable: P(class) of the root, P(x | class) of a column."""
-    cpd = network.cpd(name)
-    assert isinstance(cpd, TableCPD)
-    return cpd.values
+    return table_of(network.cpd(name)).values
 
 
 def _plans(table: Table, k: int, settings: MixtureSettings, given: Network | None) -> list[Plan]:
@@ -100,12 +98,7 @@ def _plans(table: Table, k: int, settings: MixtureSettings, given: Network | Non
 
 def _smoothed(network: Network) -> Network:
     """The network with no zeros in its tables, from which EM with a prior can start."""
-    cpds = []
-    for cpd in network.cpds.values():
-        assert isinstance(cpd, TableCPD)
-        values = (1 - 1e-3) * cpd.values + 1e-3 / cpd.variable.n_states
-        cpds.append(TableCPD(cpd.variable, cpd.parents, values))
-    return Network(cpds)
+    return Network(table_of(cpd).without_zeros(1e-3) for cpd in network.cpds.values())
 
 
 def _continued(before: EMStart, after: EMStart) -> EMStart:

@@ -20,7 +20,7 @@ from unveil.infer.tree import Evidence
 from unveil.kernels.gibbs import GAVE_UP, IMPOSSIBLE
 from unveil.kernels.loopy import FactorGraph
 from unveil.model.network import Network
-from unveil.model.table_cpd import TableCPD
+from unveil.model.table_cpd import TableCPD, table_of
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
@@ -222,12 +222,7 @@ def _factor_graph(network: Network, names: Sequence[str]) -> FactorGraph:
 
 
 def _table(network: Network, name: str) -> TableCPD:
-    cpd = network.cpd(name)
-    if not isinstance(cpd, TableCPD):
-        raise ModelError(
-            f"approximate inference needs tables of probabilities; {name!r} has {cpd.kind}"
-        )
-    return cpd
+    return table_of(network.cpd(name), "approximate inference")
 
 
 def _starts(sizes: npt.ArrayLike) -> Places:
