@@ -16,6 +16,7 @@ from unveil.evaluate.log_loss import LogLoss, n_cases
 from unveil.model.network import Network
 from unveil.progress import Progress, StopReason, Ticker
 from unveil.records import Record
+from unveil.statistics.memory import as_rows
 from unveil.table.core import Table
 
 __all__ = ["DiscoveryReport", "discover"]
@@ -121,8 +122,8 @@ def discover(
 ) -> DiscoveryReport:
     """Hidden variables of a table or data frame: where they belong, and what they mean.
 
-    Give anything `Table.from_frame` takes, or a `Table`; all columns must be discrete, gaps are
-    fine. Stopped early (by the listener or `time_limit`), it reports the best so far; asked to
+    Give anything `Table.from_frame` takes, a `Table`, or an engine that counts; all columns must
+    be discrete, gaps are fine. Stopped early (by the listener or `time_limit`), it reports the best so far; asked to
     stop, it resamples nothing and compares with no straw men. A fifth of a time limit is kept for
     the evidence. `earlier` and `on_round` are for going on after an interruption, see
     `discover_networks`.
@@ -138,7 +139,8 @@ def discover(
         raise DataError(
             f"resamples must not be negative and folds at least 2, got {resamples} and {folds}"
         )
-    table = data if isinstance(data, Table) else Table.from_frame(data)
+    table = as_rows(data) if hasattr(data, "distinct") else data
+    table = table if isinstance(table, Table) else Table.from_frame(table)
     ticker = Ticker.of(progress, time_limit)
     searching = ticker.part(share=1.0 - FOR_EVIDENCE if evidence or straw_men else 1.0)
     found = discover_networks(

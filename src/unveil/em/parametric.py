@@ -21,6 +21,8 @@ from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.progress import Progress, StopReason, Ticker
 from unveil.records import Record
+from unveil.statistics.memory import as_rows
+from unveil.statistics.protocol import Statistics
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
@@ -64,7 +66,7 @@ class EMResult(Record):
 
 def fit_em(
     structure: DAG | Network,
-    table: Table,
+    table: Table | Statistics,
     prior: DirichletPrior | None = None,
     hidden: Mapping[str, int | Variable] | None = None,
     n_starts: int = 1,
@@ -91,6 +93,7 @@ def fit_em(
     >>> result.stopped, result.log_likelihood > asia.log_likelihood(rows)
     ('converged', True)
     """
+    table = as_rows(table)
     if n_starts < 1:
         raise DataError(f"EM needs at least one start, got {n_starts}")
     kind = start or ("given" if isinstance(structure, Network) else "random")

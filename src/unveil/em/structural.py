@@ -38,6 +38,8 @@ from unveil.search.constraints import Constraints
 from unveil.search.graph_state import GraphState
 from unveil.search.hill_climbing import hill_climbing, shake
 from unveil.search.learn import in_order
+from unveil.statistics.memory import as_rows
+from unveil.statistics.protocol import Statistics
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
@@ -98,7 +100,7 @@ class StructuralResult(Record):
 
 
 def structural_em(
-    table: Table,
+    table: Table | Statistics,
     start: Network | DAG | None = None,
     score: Score | None = None,
     hidden: Mapping[str, int | Variable] | None = None,
@@ -122,6 +124,7 @@ def structural_em(
     >>> found.stopped
     'converged'
     """
+    table = as_rows(table)
     chosen = _changed(settings or StructuralSettings(), changes)
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))

@@ -2,13 +2,14 @@
 
 - `protocol.py`: what every engine offers, so that another one only changes who counts
 - `memory.py`: `MemoryStatistics`, compiled counting over a table in memory; `as_statistics`
+  and `as_rows` take a table or an engine for either
 - `counting.py`: positions of rows in joint tables, counts, distinct assignments
 - `moments.py`: weight, mean and scatter of continuous columns
 - `remembered.py`: counts that are asked for once; `selected.py`: some variables of an engine
 - `score_terms.py`: data terms of scores straight from rows, the fast path of `MemoryStatistics`
 """
 
-from unveil.statistics.memory import MemoryStatistics, as_statistics
+from unveil.statistics.memory import MemoryStatistics, as_rows, as_statistics
 from unveil.statistics.moments import ConditionalMoments, GaussianMoments
 from unveil.statistics.protocol import (
     Distinct,
@@ -33,5 +34,6 @@ __all__ = [
     "ScoreTerms",
     "SelectedStatistics",
     "Statistics",
+    "as_rows",
     "as_statistics",
 ]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from unveil.kernels.scoring import DataTerm, Rows
     from unveil.statistics.score_terms import RowTerms
 
-__all__ = ["MAX_STATES", "MemoryStatistics", "as_statistics"]
+__all__ = ["MAX_STATES", "MemoryStatistics", "as_rows", "as_statistics"]
 
 MAX_STATES = 65_535
 Numbers = npt.NDArray[np.float64]
@@ -35,6 +35,19 @@ Numbers = npt.NDArray[np.float64]
 def as_statistics(data: Table | Statistics, n_jobs: int | None = None) -> Statistics:
     """The engine itself, or one that counts the rows of a table on `n_jobs` threads."""
     return MemoryStatistics(data, n_jobs) if isinstance(data, Table) else data
+
+
+def as_rows(data: Table | Statistics) -> Table:
+    """The table itself, or the distinct rows of an engine as a weighted table.
+
+    For work that goes over rows, such as EM: nothing that counts by weight can tell them apart.
+    """
+    if isinstance(data, Table):
+        return data
+    if not all(v.is_discrete for v in data.variables):
+        raise DataError("an engine with continuous columns has no list of distinct rows")
+    found = data.distinct(range(len(data.variables)))
+    return Table(data.variables, list(found.codes.T), found.weights)
 
 
 class MemoryStatistics:
