@@ -123,10 +123,10 @@ def discover(
     """Hidden variables of a table or data frame: where they belong, and what they mean.
 
     Give anything `Table.from_frame` takes, a `Table`, or an engine that counts; all columns must
-    be discrete, gaps are fine. Stopped early (by the listener or `time_limit`), it reports the best so far; asked to
-    stop, it resamples nothing and compares with no straw men. A fifth of a time limit is kept for
-    the evidence. `earlier` and `on_round` are for going on after an interruption, see
-    `discover_networks`.
+    be discrete, gaps are fine. Stopped early (by the listener or `time_limit`), it reports the best
+    so far; asked to stop, it resamples nothing and compares with no straw men. A fifth of a time
+    limit is kept for the evidence. `earlier` and `on_round` are for going on after an interruption,
+    see `discover_networks`.
 
     >>> from unveil import datasets
     >>> settings = Settings(equivalent_sample_size=5.0, max_hidden=1)

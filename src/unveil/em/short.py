@@ -36,9 +36,8 @@ def short_em(
     Families that every row shows whole get their parameters at once. They are still carried along,
     which costs less than to part with them, unless they are large.
     """
-    hidden = set(network.hidden)
-    known = set(network.names) - hidden
-    observed = table.select([name for name in table.names if name in known])
+    shown = set(table.names).intersection(network.hidden)
+    observed = table.without(shown) if shown else table
     rows = prepared_rows(network, observed, fold=True)
     lacking = set(np.flatnonzero(rows.patterns.lacks.any(axis=1)).tolist())
     layout = FlatTables(network)

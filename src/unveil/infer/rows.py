@@ -26,8 +26,9 @@ __all__ = ["Patterns", "Rows", "prepared_rows", "remembered"]
 Vector = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
-KEPT = 4
-"""So many preparations, and so many plans, are kept with a table."""
+MOST_KEPT, KEPT_ROWS = 32, 2_000_000
+"""So many preparations, and so many plans, are kept with a table; fewer, and at least two, where
+it has so many rows that together they would be more than these."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def remembered(table: Table, kind: str, key: Any, make: Any) -> Any:
         found = kept.pop(key)
     else:
         found = make()
-        if len(kept) >= KEPT:
+        if len(kept) >= max(2, min(MOST_KEPT, KEPT_ROWS // max(1, table.n_rows))):
             kept.pop(next(iter(kept)))
     kept[key] = found
     return found

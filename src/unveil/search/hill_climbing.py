@@ -8,7 +8,7 @@ import numpy as np
 
 from unveil.graph.dag import DAG
 from unveil.kernels.moves import ADD, DELETE, REVERSE
-from unveil.progress import Progress, Step, Ticker
+from unveil.progress import Progress, Step, StopReason, Ticker, run
 from unveil.score.protocol import Families
 from unveil.search.constraints import Constraints
 from unveil.search.graph_state import GraphState, Move, dag_from
@@ -80,31 +80,40 @@ class Climber:
 
     def climb(self) -> None:
         """Move until no move helps (or, with a tabu list, until patience runs out)."""
-        self._moves()
+        self._visited: deque[int] = deque([self.state.key], maxlen=max(self.tabu, 1))
+        self._local_best, self._idle, self._settled = self.state.score, 0, False
+        self._remember()
+        run(lambda _: (None, self.step()), None, lambda *_: self._stopped(), self.ticker)
         self._copy_best()
 
-    def _moves(self) -> None:
-        visited: deque[int] = deque([self.state.key], maxlen=max(self.tabu, 1))
-        local_best, idle = self.state.score, 0
-        self._remember()
-        while self.ticker.keep_going() and self.state.find_gains(self.ticker.keep_going):
-            tabu = np.array(visited, np.int64) if self.tabu else np.zeros(0, np.int64)
+    def step(self) -> Step:
+        """Take the best move, if it helps or patience is left; what a person wants to see of it."""
+        found = None
+        if self.ticker.keep_going() and self.state.find_gains(self.ticker.keep_going):
+            tabu = np.array(self._visited, np.int64) if self.tabu else np.zeros(0, np.int64)
             found = self.state.best(tabu)
-            if found is None or (
-                found[1] <= self.state.tie and (not self.tabu or idle >= self.patience)
-            ):
-                return
-            move, gain = found
-            if gain < CLEAR_GAIN * self.state.tie:
-                self._copy_best()
-            self.state.apply(move)
-            visited.append(self.state.key)
-            self.n_moves += 1
-            idle += 1
-            if self.state.score > local_best + self.state.tie:
-                local_best, idle = self.state.score, 0
-                self._remember()
-            self.ticker.offer(PHASE, self.n_moves, self.best_score, gain, detail=self._words(move))
+        if found is None or (found[1] <= self.state.tie and not self._patient):
+            self._settled = True
+            return Step(PHASE, self.n_moves, self.best_score, 0.0)
+        move, gain = found
+        if gain < CLEAR_GAIN * self.state.tie:
+            self._copy_best()
+        self.state.apply(move)
+        self._visited.append(self.state.key)
+        self.n_moves += 1
+        self._idle += 1
+        if self.state.score > self._local_best + self.state.tie:
+            self._local_best, self._idle = self.state.score, 0
+            self._remember()
+        return Step(PHASE, self.n_moves, self.best_score, gain, detail=self._words(move))
+
+    @property
+    def _patient(self) -> bool:
+        """Whether a move may be taken that does not help."""
+        return bool(self.tabu) and self._idle < self.patience
+
+    def _stopped(self) -> StopReason | None:
+        return "converged" if self._settled else None
 
     def _copy_best(self) -> None:
         """Copy the best graph before it is left; on the way up every graph is the best so far."""
