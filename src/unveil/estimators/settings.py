@@ -22,8 +22,8 @@ def whole_from(least: int) -> Interval:
 
 
 def one_of(names: Any) -> StrOptions:
-    """One of the names."""
-    return StrOptions(set(names))
+    """One of the names, told in their own order (a set would shuffle them)."""
+    return StrOptions(dict.fromkeys(names).keys())
 
 
 positive = Interval(Real, 0, None, closed="neither")
