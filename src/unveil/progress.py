@@ -114,12 +114,19 @@ class Ticker:
 
     def tell(self, step: Step) -> bool:
         """The same with a step at hand; the listener hears how long the whole has taken so far."""
+        if not self._is_heard:
+            return self.keep_going()
         if self._whole is not None:
             words = [w for w in (self._phase, step.phase) if w]
             self._whole.tell(replace(step, phase=": ".join(words)))
         elif self._listener is not None:
             self._ask(self._listener, replace(step, elapsed=self.elapsed))
         return self.keep_going()
+
+    @property
+    def _is_heard(self) -> bool:
+        """Whether anybody listens: to this ticker, or to the whole it is part of."""
+        return self._listener is not None or (self._whole is not None and self._whole._is_heard)
 
     def keep_going(self) -> bool:
         """`False` once the listener asked to stop or the time is up."""

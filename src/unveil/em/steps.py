@@ -68,6 +68,7 @@ class TableEM:
         self.cells = UnseenCells.to_learn_from(network, table)
         self.layout = FlatTables(network)
         self.alpha = self.layout.pack_prior(prior)
+        self._used = np.flatnonzero(self.alpha)
         self.hard = hard
         self.temperature = temperature
 
@@ -102,7 +103,10 @@ class TableEM:
 
     def log_prior(self, parameters: Vector) -> float:
         """Sum of alpha log theta."""
-        return log_prior(parameters, self.alpha)
+        if not self._used.size:
+            return 0.0
+        with np.errstate(divide="ignore"):
+            return float(self.alpha[self._used] @ np.log(parameters[self._used]))
 
 
 def em_problem(

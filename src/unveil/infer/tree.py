@@ -91,6 +91,7 @@ class JunctionTree:
         self._families = [self._family(name) for name in self.names]
         self.cliques: CliqueTree = clique_tree(self._n_states, self._families)
         self.n_cells = self.cliques.n_cells(self._n_states)
+        self._last: list[Any] = []
         self.check_memory(max_bytes)
 
     def check_memory(self, max_bytes: int | None = None) -> None:
@@ -244,8 +245,16 @@ class JunctionTree:
     def _by_agreement(self, evidence: Evidence) -> tuple[Rows, Rows, int]:
         """The rows to take through the few cells they agree with, and those through all.
 
-        Also the most cells that one of the first kind agrees with.
+        Also the most cells that one of the first kind agrees with. The tables do not matter for
+        it, so passes over the same rows with other tables share the answer.
         """
+        key = (costs.SLICE, costs.CLIQUE)
+        if not (self._last and self._last[0] is evidence and self._last[1] == key):
+            self._last[:] = [evidence, key, self._agreement(evidence)]
+        found: tuple[Rows, Rows, int] = self._last[2]
+        return found
+
+    def _agreement(self, evidence: Evidence) -> tuple[Rows, Rows, int]:
         limit = (self.n_cells - self._slice_cost(0)) // costs.SLICE
         agreeing = np.full(evidence.n_rows, limit + 1)
         if limit > 0 and not (evidence.soft_first >= 0).any():
@@ -267,12 +276,16 @@ class JunctionTree:
 
     def _floor(self, tables: Matrix) -> Matrix:
         """For each clique, a number that no product of its tables' entries is below, but zero."""
-        sizes = [math.prod(self._n_states[v] for v in family) for family in self._families]
-        starts = np.cumsum([0, *sizes[:-1]])
         floor = np.ones(len(self.cliques.cliques))
         positive = np.where(tables > 0, tables, 1.0)
-        np.multiply.at(floor, self._homes, np.minimum.reduceat(positive, starts))
+        np.multiply.at(floor, self._homes, np.minimum.reduceat(positive, self._table_starts))
         return floor
+
+    @cached_property
+    def _table_starts(self) -> Rows:
+        """Where the table of each family starts in the vector of all."""
+        sizes = [math.prod(self._n_states[v] for v in family) for family in self._families]
+        return np.cumsum([0, *sizes[:-1]])
 
     @cached_property
     def _tables(self) -> Matrix:
@@ -293,10 +306,15 @@ class JunctionTree:
     ) -> tuple[Matrix, Matrix]:
         """log P(evidence) per row, and the expected counts of all families as one vector."""
         log_z, _, cells = self._run(evidence, (), weights, None)
-        cell_of, entry_of, starts = self._factors
-        lengths = np.diff(starts, append=entry_of.size)
-        counts = np.bincount(entry_of, np.repeat(cells[cell_of], lengths), size)
+        cell_of, entry_of, _ = self._factors
+        counts = np.bincount(entry_of, np.repeat(cells[cell_of], self._n_factors), size)
         return log_z, counts.astype(np.float64)
+
+    @cached_property
+    def _n_factors(self) -> Rows:
+        """How many entries each cell with factors multiplies."""
+        _, entry_of, starts = self._factors
+        return np.diff(starts, append=entry_of.size)
 
     @cached_property
     def _factors(self) -> tuple[Any, Any, Any]:

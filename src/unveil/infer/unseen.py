@@ -169,6 +169,8 @@ class UnseenCells:
         return self._completions(lambda part: part.draws(tables, generator))
 
     def _completions(self, ask: Callable[[Part], tuple[Vector, Any]]) -> tuple[Vector, Any]:
+        if len(self.parts) == 1:
+            return ask(self.parts[0])
         log_p = np.zeros(self.rows.n_rows)
         codes = np.empty(self.rows.codes.shape, np.int64)
         for part in self.parts:

@@ -19,6 +19,9 @@ def n_threads(n_jobs: int | None = None) -> int:
 
 def in_threads(work: Callable[[int], None], n_parts: int, n_jobs: int | None = None) -> None:
     """Do `work(0)` to `work(n_parts - 1)` on up to `n_jobs` threads."""
+    if n_parts == 1:
+        work(0)
+        return
     threads = Threads(min(n_threads(n_jobs), max(n_parts, 1)))
     threads.each(work, n_parts)
     threads.close()
