@@ -250,10 +250,10 @@ def reversible(random):
 # Messages --------------------------------------------------------------------------------------
 
 
-def reduced_pass(random):
-    k, n_rows = int(random.integers(1, 9)), int(random.choice([1, 7, 300]))
+def random_plan(random, n_families, k):
+    """Families over random observed members, with random logs of which some are -inf."""
     first, members, steps, member_first = [0], [], [], [0]
-    for _ in range(random.integers(1, 5)):
+    for _ in range(n_families):
         step = k
         for m in random.permutation(len(CARDS))[: random.integers(0, len(CARDS) + 1)]:
             members.append(m)
@@ -267,6 +267,12 @@ def reduced_pass(random):
         np.array(first[:-1], np.uint32), np.array(member_first, np.int64),
         np.array(members, np.int64), np.array(steps, np.uint32), k,
     )  # fmt: skip
+    return plan, logs
+
+
+def reduced_pass(random):
+    k, n_rows = int(random.integers(1, 9)), int(random.choice([1, 7, 300]))
+    plan, logs = random_plan(random, random.integers(1, 5), k)
     return (
         plan, logs, random_codes(random, n_rows), random.random(n_rows), 0, n_rows,
         np.zeros(n_rows), np.zeros((n_rows, k)), np.zeros(logs.size),
@@ -358,16 +364,20 @@ def read_row(random):
     return (*question.rows, r, np.zeros(n_flat), low, high)
 
 
+def row_buffers(random):
+    return (read_row(random)[0],)
+
+
 def first_cell(random):
-    graph, codes, missing, soft, soft_first, r, local, low, high = read_row(random)
-    twins.read_row(graph, codes, missing, soft, soft_first, r, local, low, high)
+    graph, seen, r, local, low, high = read_row(random)
+    twins.read_row(graph, seen, r, local, low, high)
     f = int(random.integers(graph.n_states.size))
     return graph, f, low, np.zeros(6, np.int64)
 
 
 def next_cell(random):
-    graph, codes, missing, soft, soft_first, r, local, low, high = read_row(random)
-    twins.read_row(graph, codes, missing, soft, soft_first, r, local, low, high)
+    graph, seen, r, local, low, high = read_row(random)
+    twins.read_row(graph, seen, r, local, low, high)
     f = int(random.integers(graph.n_states.size))
     listed = list(twins.permitted(graph, f, low, high))
     cell, states = listed[random.integers(len(listed))]

@@ -8,29 +8,7 @@ from hypothesis import strategies as st
 from unveil.kernels.reduced import BLOCK, ReducedPlan, reduced_pass
 
 from . import twins
-
-
-def random_plan(random, cards, n_families, k):
-    """Families over random observed members, with random logs of which some are -inf."""
-    first, members, steps, member_first = [0], [], [], [0]
-    for _ in range(n_families):
-        step = k
-        for m in random.permutation(len(cards))[: random.integers(0, len(cards) + 1)]:
-            members.append(m)
-            steps.append(step)
-            step *= cards[m]
-        first.append(first[-1] + step)
-        member_first.append(len(members))
-    logs = np.log(random.random(first[-1]))
-    logs[random.random(logs.size) < random.choice([0.0, 0.2, 0.7])] = -np.inf
-    plan = ReducedPlan(
-        np.array(first[:-1], np.uint32),
-        np.array(member_first, np.int64),
-        np.array(members, np.int64),
-        np.array(steps, np.uint32),
-        k,
-    )
-    return plan, logs
+from .cases import random_codes, random_plan
 
 
 @given(
@@ -41,9 +19,8 @@ def random_plan(random, cards, n_families, k):
 @settings(max_examples=60, deadline=None)
 def test_the_twins_agree(seed, n_families, k, n_rows, dtype, keep, count):
     random = np.random.default_rng(seed)
-    cards = np.array([2, 3, 1, 4])
-    plan, logs = random_plan(random, cards, n_families, k)
-    codes = np.array([random.integers(c, size=n_rows) for c in cards]).astype(dtype)
+    plan, logs = random_plan(random, n_families, k)
+    codes = random_codes(random, n_rows, dtype)
     weights = random.gamma(1.0, size=n_rows) * (random.random(n_rows) < 0.9)
     start, stop = sorted(random.integers(0, n_rows + 1, size=2))
     answers = []

@@ -311,11 +311,16 @@ def explain_slices(plan, codes, missing, rows, n_agreeing, uniform, top, log_z, 
 # Factor graphs ---------------------------------------------------------------------------------
 
 
-def read_row(graph, codes, missing, soft, soft_first, r, local, low, high):
+def row_buffers(graph):
+    n = len(graph.n_states)
+    return np.zeros(graph.n_states.sum()), np.zeros(n, np.int64), np.zeros(n, np.int64)
+
+
+def read_row(graph, seen, r, local, low, high):
     for v, (a, k) in enumerate(zip(graph.state_first, graph.n_states, strict=False)):
-        seen = codes[v, r]
-        low[v], high[v] = (0, k) if seen == missing else (seen, seen + 1)
-        likelihood = soft[soft_first[v] : soft_first[v] + k, r] if soft_first[v] >= 0 else 1.0
+        code, first = seen.codes[v, r], seen.soft_first[v]
+        low[v], high[v] = (0, k) if code == seen.missing else (code, code + 1)
+        likelihood = seen.soft[first : first + k, r] if first >= 0 else 1.0
         local[a : a + k] = likelihood * ((np.arange(k) >= low[v]) & (np.arange(k) < high[v]))
 
 

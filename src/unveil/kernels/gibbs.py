@@ -12,7 +12,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from unveil.kernels.loopy import FactorGraph, read_row
+from unveil.kernels.evidence import Seen, Wanted
+from unveil.kernels.factor_graph import FactorGraph, read_row, row_buffers
 from unveil.kernels.numbers import whole
 
 __all__ = [
@@ -128,10 +129,7 @@ def find_state(
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def find_states(
     graph: FactorGraph,
-    codes: Array,
-    missing: int,
-    soft: Array,
-    soft_first: Array,
+    seen: Seen,
     start: int,
     stop: int,
     generator: np.random.Generator,
@@ -142,13 +140,11 @@ def find_states(
 
     `states` has shape (stop - start, n_starts, n_variables).
     """
-    n = graph.n_states.size
-    local = np.empty(graph.state_first[-1])
-    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
+    local, low, high = row_buffers(graph)
     tried = np.empty(graph.state_first[-1], np.bool_)
     weight = np.empty(np.max(graph.n_states))
     for r in range(start, stop):
-        read_row(graph, codes, missing, soft, soft_first, r, local, low, high)
+        read_row(graph, seen, r, local, low, high)
         for i in range(states.shape[1]):
             status[r] = find_state(graph, local, generator, states[r - start, i], tried, weight)
             if status[r] != FOUND:
@@ -265,18 +261,14 @@ def _run_chain(
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def sample_gibbs(
     graph: FactorGraph,
-    codes: Array,
-    missing: int,
-    soft: Array,
-    soft_first: Array,
+    seen: Seen,
     start: int,
     stop: int,
     generator: np.random.Generator,
     n_chains: int,
     burn_in: int,
     n_kept: int,
-    targets: Array,
-    target_first: Array,
+    wanted: Wanted,
     marginals: Array,
     between: Array,
     within: Array,
@@ -289,8 +281,8 @@ def sample_gibbs(
     """
     n = graph.n_states.size
     n_flat = graph.state_first[-1]
-    local, mean, spread = np.empty(n_flat), np.empty(n_flat), np.empty(n_flat)
-    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
+    local, low, high = row_buffers(graph)
+    mean, spread = np.empty(n_flat), np.empty(n_flat)
     state, drawn, cell = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     tried = np.empty(n_flat, np.bool_)
     weight = np.empty(np.max(graph.n_states))
@@ -298,7 +290,7 @@ def sample_gibbs(
     between[start:stop] = 0.0
     within[start:stop] = 0.0
     for r in range(start, stop):
-        read_row(graph, codes, missing, soft, soft_first, r, local, low, high)
+        read_row(graph, seen, r, local, low, high)
         free = np.flatnonzero(high - low > 1)
         for c in range(n_chains):
             status[r] = _start_chain(graph, local, generator, burn_in, state, drawn, tried, weight)
@@ -307,10 +299,10 @@ def sample_gibbs(
             _run_chain(
                 graph, local, free, generator, burn_in, n_kept, state, cell, weight, mean, spread
             )
-            for i in range(targets.size):
-                v = targets[i]
+            for i in range(wanted.targets.size):
+                v = wanted.targets[i]
                 for s in range(graph.n_states[v]):
-                    at = target_first[i] + s
+                    at = wanted.first[i] + s
                     value = mean[graph.state_first[v] + s]
                     if high[v] - low[v] == 1:
                         value = 1.0 if s == low[v] else 0.0
@@ -323,16 +315,12 @@ def sample_gibbs(
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def sample_forward(
     graph: FactorGraph,
-    codes: Array,
-    missing: int,
-    soft: Array,
-    soft_first: Array,
+    seen: Seen,
     start: int,
     stop: int,
     generator: np.random.Generator,
     n_samples: int,
-    targets: Array,
-    target_first: Array,
+    wanted: Wanted,
     sums: Array,
     squares: Array,
     totals: Array,
@@ -344,14 +332,13 @@ def sample_forward(
     of w, sum of w^2, log of the scale) to `totals`; in that scale the largest weight is one.
     """
     n = graph.n_states.size
-    local = np.empty(graph.state_first[-1])
-    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
+    local, low, high = row_buffers(graph)
     state = np.empty(n, np.int64)
     weight = np.empty(np.max(graph.n_states))
     sums[start:stop] = 0.0
     squares[start:stop] = 0.0
     for r in range(start, stop):
-        read_row(graph, codes, missing, soft, soft_first, r, local, low, high)
+        read_row(graph, seen, r, local, low, high)
         total, total_squares, scale = 0.0, 0.0, -np.inf
         for _ in range(n_samples):
             log_w = _draw_forward(graph, local, generator, state, weight)
@@ -367,8 +354,8 @@ def sample_forward(
             w = math.exp(log_w - scale)
             total += w
             total_squares += w * w
-            for i in range(targets.size):
-                at = target_first[i] + state[targets[i]]
+            for i in range(wanted.targets.size):
+                at = wanted.first[i] + state[wanted.targets[i]]
                 sums[r, at] += w
                 squares[r, at] += w * w
         totals[r, 0], totals[r, 1], totals[r, 2] = total, total_squares, scale

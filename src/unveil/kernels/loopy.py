@@ -1,102 +1,21 @@
-"""Loopy belief propagation on the factor graph of a network (Kschischang, Frey, Loeliger 2001).
-
-`FactorGraph` and `read_row` also serve the other approximate methods.
-"""
+"""Loopy belief propagation on the factor graph of a network (Kschischang, Frey, Loeliger 2001)."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
+from unveil.kernels.evidence import Seen, Wanted
+from unveil.kernels.factor_graph import FactorGraph, first_cell, next_cell, read_row, row_buffers
 from unveil.kernels.numbers import whole
 
-__all__ = ["FactorGraph", "first_cell", "next_cell", "propagate_loopy", "read_row"]
+__all__ = ["propagate_loopy"]
 
 Array = npt.NDArray[Any]
-
-
-class FactorGraph(NamedTuple):
-    """A network as flat arrays: one factor per family, one edge per variable of a family.
-
-    Variables are numbered parents before children; factor f is the table of variable f given its
-    parents, at `table[first[f]:first[f + 1]]`. Its edges are `edge_first[f]` up to
-    `edge_first[f + 1]`, parents first: edge e leads to the variable `member[e]`, which has
-    `stride[e]` in the table.
-    Variable v is touched by the edges `touch[touch_first[v]:touch_first[v + 1]]`; edge e belongs to
-    the factor `factor[e]`. Numbers per state of every variable stand from `state_first[v]` on,
-    messages along edge e from `message_first[e]` on.
-    """
-
-    n_states: Array
-    state_first: Array
-    table: Array
-    first: Array
-    edge_first: Array
-    member: Array
-    stride: Array
-    factor: Array
-    touch: Array
-    touch_first: Array
-    message_first: Array
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def read_row(
-    graph: FactorGraph,
-    codes: Array,
-    missing: int,
-    soft: Array,
-    soft_first: Array,
-    r: int,
-    local: Array,
-    low: Array,
-    high: Array,
-) -> None:
-    """Write what row r says: `local`, the likelihood of every state, and the range low to high.
-
-    Of an observed variable the range holds the one observed state, of others all states.
-    """
-    for v in range(graph.n_states.size):
-        a, k = graph.state_first[v], graph.n_states[v]
-        low[v], high[v] = 0, k
-        for s in range(k):
-            local[a + s] = soft[soft_first[v] + s, r] if soft_first[v] >= 0 else 1.0
-        if codes[v, r] != missing:
-            low[v] = codes[v, r]
-            high[v] = low[v] + 1
-            for s in range(k):
-                if s != low[v]:
-                    local[a + s] = 0.0
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def first_cell(graph: FactorGraph, f: int, low: Array, digit: Array) -> int:
-    """The first cell of factor f that the evidence permits; `digit` gets its members' states."""
-    e0 = graph.edge_first[f]
-    cell = graph.first[f]
-    for e in range(e0, graph.edge_first[f + 1]):
-        digit[e - e0] = low[graph.member[e]]
-        cell += digit[e - e0] * graph.stride[e]
-    return cell
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def next_cell(graph: FactorGraph, f: int, low: Array, high: Array, digit: Array, cell: int) -> int:
-    """The cell after `cell` with members between low and high, or -1; `digit` follows."""
-    e0 = graph.edge_first[f]
-    for e in range(graph.edge_first[f + 1] - 1, e0 - 1, -1):
-        v = graph.member[e]
-        digit[e - e0] += 1
-        cell += graph.stride[e]
-        if digit[e - e0] < high[v]:
-            return cell
-        cell -= (high[v] - low[v]) * graph.stride[e]
-        digit[e - e0] = low[v]
-    return -1
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -251,17 +170,13 @@ def _bethe(
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def propagate_loopy(
     graph: FactorGraph,
-    codes: Array,
-    missing: int,
-    soft: Array,
-    soft_first: Array,
+    seen: Seen,
     start: int,
     stop: int,
     damping: float,
     max_iterations: int,
     tolerance: float,
-    targets: Array,
-    target_first: Array,
+    wanted: Wanted,
     marginals: Array,
     log_z: Array,
     change: Array,
@@ -272,16 +187,15 @@ def propagate_loopy(
     whose messages contradict each other get `log_z` of -inf; `change` keeps the last change.
     """
     n = graph.n_states.size
-    local = np.empty(graph.state_first[-1])
+    local, low, high = row_buffers(graph)
     belief = np.empty(graph.state_first[-1])
-    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
     message = np.empty(graph.message_first[-1])
     incoming = np.empty(graph.message_first[-1])
     fresh = np.empty(graph.message_first[-1])
     widest = np.max(np.diff(graph.edge_first))
     digit, left = np.empty(widest, np.int64), np.empty(widest + 1)
     for r in range(start, stop):
-        read_row(graph, codes, missing, soft, soft_first, r, local, low, high)
+        read_row(graph, seen, r, local, low, high)
         message[:] = 1.0
         possible = True
         for _ in range(max_iterations):
@@ -303,7 +217,7 @@ def propagate_loopy(
             change[r] = 0.0
             continue
         log_z[r] = _bethe(graph, low, high, local, message, incoming, fresh, digit, left, belief)
-        for i in range(targets.size):
-            v = targets[i]
+        for i in range(wanted.targets.size):
+            v = wanted.targets[i]
             for s in range(graph.n_states[v]):
-                marginals[r, target_first[i] + s] = belief[graph.state_first[v] + s]
+                marginals[r, wanted.first[i] + s] = belief[graph.state_first[v] + s]

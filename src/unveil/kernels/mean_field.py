@@ -9,8 +9,9 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from unveil.kernels.evidence import Seen, Wanted
+from unveil.kernels.factor_graph import FactorGraph, first_cell, next_cell, read_row, row_buffers
 from unveil.kernels.gibbs import FOUND
-from unveil.kernels.loopy import FactorGraph, first_cell, next_cell, read_row
 from unveil.kernels.numbers import whole
 
 __all__ = ["ascend"]
@@ -115,18 +116,14 @@ def _lower_bound(
 def ascend(
     graph: FactorGraph,
     logs: Array,
-    codes: Array,
-    missing: int,
-    soft: Array,
-    soft_first: Array,
+    seen: Seen,
     start: int,
     stop: int,
     states: Array,
     status: Array,
     max_iterations: int,
     tolerance: float,
-    targets: Array,
-    target_first: Array,
+    wanted: Wanted,
     marginals: Array,
     bound: Array,
     change: Array,
@@ -137,8 +134,8 @@ def ascend(
     evidence permits, states[r - start, i]: there the bound is finite even when tables have zeros.
     """
     n = graph.n_states.size
-    local, q = np.empty(graph.state_first[-1]), np.empty(graph.state_first[-1])
-    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
+    local, low, high = row_buffers(graph)
+    q = np.empty(graph.state_first[-1])
     digit = np.empty(np.max(np.diff(graph.edge_first)), np.int64)
     score = np.empty(np.max(graph.n_states))
     for r in range(start, stop):
@@ -146,7 +143,7 @@ def ascend(
         change[r] = 0.0
         if status[r] != FOUND:
             continue
-        read_row(graph, codes, missing, soft, soft_first, r, local, low, high)
+        read_row(graph, seen, r, local, low, high)
         for i in range(states.shape[1]):
             q[:] = 0.0
             for v in range(n):
@@ -165,7 +162,7 @@ def ascend(
                 continue
             bound[r] = reached
             change[r] = worst
-            for j in range(targets.size):
-                v = targets[j]
+            for j in range(wanted.targets.size):
+                v = wanted.targets[j]
                 for s in range(graph.n_states[v]):
-                    marginals[r, target_first[j] + s] = q[graph.state_first[v] + s]
+                    marginals[r, wanted.first[j] + s] = q[graph.state_first[v] + s]

@@ -127,6 +127,7 @@ class MemoryStatistics:
     def rows(self) -> Rows:
         """What the compiled kernels see: codes, weights, and bitmaps where weights are ones."""
         from unveil.kernels.bits import state_bitmaps
+        from unveil.kernels.numbers import fixed
         from unveil.kernels.scoring import Rows
 
         self.check_countable(range(len(self.variables)))
@@ -134,15 +135,13 @@ class MemoryStatistics:
         given = self.table.weights
         ones = given is None or bool((given == 1.0).all())
         weights = np.zeros(0) if ones else np.ascontiguousarray(self.table.row_weights)
-        weights = weights.view()
-        weights.flags.writeable = False  # with and without weights, one type: compiled once
         cards = np.array([v.n_states for v in self.variables], dtype=np.int64)
         first = np.concatenate([[0], np.cumsum(cards)[:-1]]).astype(np.int64)
         words = -(-codes.shape[1] // 64) if ones else 0
         bits = np.zeros((int(cards.sum()), words), np.uint64)
         if words:
             state_bitmaps(codes, first, bits)
-        return Rows(codes, weights, cards, bits, first)
+        return Rows(codes, fixed(weights), cards, bits, first)
 
     @cached_property
     def _terms(self) -> RowTerms:

@@ -76,7 +76,7 @@ def gibbs(
     def work(block: int, start: int, stop: int) -> None:
         sample_gibbs(
             *question.rows, start, stop, streams[block], n_chains, burn_in, n_kept,
-            *question.wanted, flat, between, within, status,
+            question.wanted, flat, between, within, status,
         )  # fmt: skip
 
     question.run(work, n_jobs)

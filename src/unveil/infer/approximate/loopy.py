@@ -54,7 +54,7 @@ def loopy(
 
     def work(block: int, start: int, stop: int) -> None:
         propagate_loopy(
-            *question.rows, start, stop, damping, max_iterations, tolerance, *question.wanted,
+            *question.rows, start, stop, damping, max_iterations, tolerance, question.wanted,
             flat, log_z, change,
         )  # fmt: skip
 

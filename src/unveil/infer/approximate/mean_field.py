@@ -60,7 +60,7 @@ def mean_field(
         find_states(*question.rows, start, stop, streams[block], states, status)
         ascend(
             question.graph, logs, *question.rows[1:], start, stop, states, status, max_iterations,
-            tolerance, *question.wanted, flat, bound, change,
+            tolerance, question.wanted, flat, bound, change,
         )  # fmt: skip
 
     question.run(work, n_jobs)

@@ -17,8 +17,9 @@ from unveil.infer.answer import Posterior, refuse_impossible
 from unveil.infer.evidence import Likelihoods, evidence_from, observed_names
 from unveil.infer.posterior import relevant_network
 from unveil.infer.tree import Evidence
+from unveil.kernels.evidence import Seen, Wanted
+from unveil.kernels.factor_graph import FactorGraph
 from unveil.kernels.gibbs import GAVE_UP, IMPOSSIBLE
-from unveil.kernels.loopy import FactorGraph
 from unveil.model.network import Network
 from unveil.model.table_cpd import TableCPD, table_of
 from unveil.table.core import Table
@@ -71,15 +72,15 @@ class Question:
         return self.evidence.n_rows
 
     @property
-    def rows(self) -> tuple[FactorGraph, Codes, int, Matrix, Places]:
+    def rows(self) -> tuple[FactorGraph, Seen]:
         """The graph and the evidence, as every kernel takes them first."""
         e = self.evidence
-        return self.graph, e.codes, e.missing, e.soft, e.soft_first
+        return self.graph, Seen(e.codes, e.missing, e.soft, e.soft_first)
 
     @property
-    def wanted(self) -> tuple[Places, Places]:
+    def wanted(self) -> Wanted:
         """The targets and their columns, as every kernel takes them."""
-        return self.targets, self.columns[:-1]
+        return Wanted(self.targets, self.columns[:-1])
 
     def table(self) -> Matrix:
         """An empty answer, shape (n_rows, columns)."""

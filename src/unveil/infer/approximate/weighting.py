@@ -61,7 +61,7 @@ def weighting(
 
     def work(block: int, start: int, stop: int) -> None:
         sample_forward(
-            *question.rows, start, stop, streams[block], n_samples, *question.wanted, sums,
+            *question.rows, start, stop, streams[block], n_samples, question.wanted, sums,
             squares, totals,
         )  # fmt: skip
 
