@@ -1,5 +1,6 @@
 """`unveil fit` and `unveil cluster`, as a user would call them."""
 
+import json
 import math
 
 import numpy as np
@@ -105,3 +106,74 @@ def test_numbers_of_classes():
 def test_commands_have_help(command, capsys):
     assert main([command, "--help"]) == 0
     assert "Usage" in capsys.readouterr().out
+
+
+@pytest.fixture
+def answers(tmp_path):
+    generator = np.random.default_rng(1)
+    side = generator.random(300) < 0.6
+    flips = generator.random((4, 300)) < 0.1
+    columns = {f"q{i}": np.where(side ^ flip, "yes", "no") for i, flip in enumerate(flips)}
+    path = tmp_path / "answers.csv"
+    Table.from_frame(columns).write(path)
+    return path
+
+
+def test_cluster_says_how_well_classes_fit(answers, tmp_path, capsys):
+    summary = tmp_path / "s.json"
+    words = ["cluster", str(answers), "--classes", "1,2", "--starts", "2", "--seed", "1",
+             "--bootstrap", "3", "--summary", str(summary)]  # fmt: skip
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    figures = json.loads(summary.read_text(encoding="utf-8"))
+    best = figures["mixtures"][1]
+    assert f"G2 {best['goodness']['g2']:.2f} (p = " in said
+    assert "6 degrees of freedom" in said
+    assert f"relative entropy {best['certainty']['relative_entropy']:.3f}" in said
+    assert "bootstrap test: 2 classes against 1" in said
+    assert "p = 0.250 from 3 samples" in said
+    errors = figures["standard_errors"]
+    assert f"{best['shares'][0]:.3f} ({errors['shares'][0]:.3f})" in said
+    for error in errors["columns"]["q0"]:
+        assert f" ({error[1]:.3f})" in said
+    assert "residual" in said
+
+
+def test_cluster_names_the_variable_and_its_classes(answers, tmp_path, capsys):
+    model = tmp_path / "m.json"
+    words = ["cluster", str(answers), "--starts", "2", "--seed", "1", "-o", str(model)]
+    assert main([*words, "--name", "mood", "--state-names", "good,bad"]) == 0
+    assert "mood = good, " in capsys.readouterr().out
+    assert Network.load(model).variable("mood").labels == ("good", "bad")
+    assert main([*words, "--name", "class=mood", "--state-names", "mood=good,bad"]) == 0
+    assert "mood = bad, " in capsys.readouterr().out
+    assert main([*words, "--state-names", "a,b,c", "--classes", "2,3"]) == 0
+    assert "are names for 3 classes, and 2 were chosen" in capsys.readouterr().err
+    assert main([*words, "--state-names", "a,b,c", "--classes", "2"]) == 1
+    assert "3 names of classes were given" in capsys.readouterr().err
+    assert main([*words, "--name", "mood=good,bad"]) == 1
+    assert "the names of its classes go into --state-names low,high" in capsys.readouterr().err
+    assert main([*words, "--state-names", "good,"]) == 1
+    assert "a name for every state" in capsys.readouterr().err
+
+
+def test_convert_names_variables_and_states(answers, tmp_path, capsys):
+    target = tmp_path / "named.json"
+    words = ["convert", "asia", str(target)]
+    assert main([*words, "--name", "either=shadow", "--state-names", "shadow=seen,unseen",
+                 "--state-names", "smoke=yes!,no!"]) == 0  # fmt: skip
+    named = Network.load(target)
+    assert named.variable("shadow").labels == ("seen", "unseen")
+    assert named.variable("smoke").labels == ("yes!", "no!")
+    assert main([*words, "--name", "either=shadow", "--state-names", "either=seen,unseen"]) == 0
+    assert Network.load(target) == named.relabelled({"smoke": ["yes", "no"]})
+    capsys.readouterr()
+    for wrong, why in (
+        (["--name", "either"], "give it as --name H1=severity"),
+        (["--name", "H7=shadow"], "H7"),
+        (["--state-names", "either=a,b,c"], "has 2 states; 3 names were given"),
+    ):
+        assert main([*words, *wrong]) == 1
+        assert why in capsys.readouterr().err
+    assert main(["convert", str(answers), str(tmp_path / "t.csv"), "--name", "q0=q"]) == 1
+    assert "is a table; --name and --state-names are for the variables" in capsys.readouterr().err

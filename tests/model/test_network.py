@@ -132,6 +132,20 @@ def test_renaming_and_marking_change_names_and_marks_only():
     assert [p.name for p in renamed.cpd("a").parents] == ["b", "c"]
     assert renamed.name == "small"
     assert renamed.renamed({"a": "b", "b": "a"}) == network
+
+
+def test_states_called_differently_keep_their_places():
+    network = network_of()
+    labels = network.variable("a").labels
+    new = [f"state {label}" for label in labels]
+    relabelled = network.relabelled({"a": new})
+    assert relabelled.variable("a").labels == tuple(new)
+    assert relabelled.cpd("a").values.tolist() == network.cpd("a").values.tolist()
+    assert relabelled.relabelled({"a": labels}) == network
+    with pytest.raises(DataError, match=f"'a' has {len(labels)} states; 1 names were given"):
+        network.relabelled({"a": ["one"]})
+    with pytest.raises(UnveilError, match="zzz"):
+        network.relabelled({"zzz": ["one"]})
     hidden = network.with_hidden(["a", "d"])
     assert (network.hidden, hidden.hidden) == ((), ("d", "a"))
     assert hidden.with_hidden(["c"]).hidden == ("c",)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unveil.cli.live import live_progress
+from unveil.cli.naming import class_name, class_states
 from unveil.cli.options import (
     Bins,
     Discretize,
@@ -20,6 +23,7 @@ from unveil.cli.options import (
 )
 from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
+from unveil.files import atomic_write
 
 if TYPE_CHECKING:
     from unveil.em.mixture import MixtureResult
@@ -27,13 +31,20 @@ if TYPE_CHECKING:
 
 __all__ = ["cluster"]
 
+MOST_LINES = 60
+"""A table of probabilities longer than this is left to --summary."""
+
 
 @reads_table
 def cluster(
     data: TableFile,
     classes: Annotated[
-        str, typer.Option(help="How many classes: a number, a list '2,3,5' or a range '2..10'.")
-    ] = "1..6",
+        str | None,
+        typer.Option(
+            help="How many classes: a number, a list '2,3,5' or a range '2..10'; 1..6, or as many "
+            "as --state-names names, if not given."
+        ),
+    ] = None,
     criterion: Annotated[
         str, typer.Option(help="What chooses: bic, aic, cheeseman-stutz or held-out.")
     ] = "bic",
@@ -44,6 +55,9 @@ def cluster(
     assignments: Annotated[
         Path | None, typer.Option(help="Where to write each row's class (.csv, .parquet, ...).")
     ] = None,
+    summary: Annotated[
+        Path | None, typer.Option(help="Where to write all figures (.json).")
+    ] = None,
     starts: Annotated[int, typer.Option(min=1, help="How many times EM starts.")] = 10,
     equivalent_sample_size: Annotated[
         float | None,
@@ -52,7 +66,19 @@ def cluster(
     folds: Annotated[
         int | None, typer.Option(min=2, help="Also the log-loss by so many folds of held-out rows.")
     ] = None,
-    name: Annotated[str, typer.Option(help="What the hidden variable is called.")] = "class",
+    bootstrap: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Also test each number of classes against one fewer, by so many samples."
+        ),
+    ] = 0,
+    name: Annotated[
+        str, typer.Option(help="What the hidden variable is called, for example severity.")
+    ] = "class",
+    state_names: Annotated[
+        str | None,
+        typer.Option(help="What its classes are called, the largest first: 'low,high'."),
+    ] = None,
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
@@ -70,18 +96,29 @@ def cluster(
     prior = None if size is None else EquivalentSampleSize(size)
     with live_progress("nats") as listener:
         found = latent_classes(
-            table, _numbers(classes), criterion, starts,  # type: ignore[arg-type]
-            prior, name, folds,
-            seed=seed, progress=listener, time_limit=time_limit,
+            table, None if classes is None else _numbers(classes), criterion, starts,  # type: ignore[arg-type]
+            prior, class_name(name), folds,
+            seed=seed, progress=listener, time_limit=time_limit, states=class_states(state_names),
+            bootstrap=bootstrap,
         )  # fmt: skip
     say(f"{data}: {table.n_rows:,} rows, {table.n_columns} columns")
     _show(found)
+    names = class_states(state_names)
+    if names is not None and len(names) != found.n_classes:
+        note(
+            f"{', '.join(names)} are names for {len(names)} classes, and {found.n_classes} were "
+            f"chosen; say --classes {len(names)} to have as many"
+        )
     if output is not None:
         found.network.save(output)
         say(f"network written to {output}")
     if assignments is not None:
         _assigned(found, table).write(assignments)
         say(f"classes written to {assignments}")
+    if summary is not None:
+        with atomic_write(summary) as file:
+            file.write(json.dumps(found.to_dict(), indent=1, ensure_ascii=False))
+        say(f"figures written to {summary}")
 
 
 def _numbers(words: str) -> list[int]:
@@ -101,6 +138,8 @@ def _numbers(words: str) -> list[int]:
 
 
 def _show(found: MixtureResult) -> None:
+    from unveil.em.mixture.words import figure_lines
+
     held = any(m.held_out is not None for m in found.mixtures)
     head = ["classes", "log-likelihood", "parameters", "BIC", "AIC", "Cheeseman-Stutz"]
     rows = []
@@ -112,12 +151,69 @@ def _show(found: MixtureResult) -> None:
             row.append("" if m.held_out is None else f"{m.held_out.bits:.4f}")
         rows.append([*row, f"{m.n_reached} of {len(m.starts)}"])
     show_table([*head, *(["held-out bits"] if held else []), "starts at best"], rows)
+    _show_fit(found)
     plural = "" if found.n_classes == 1 else "es"
     say(f"{found.n_classes} class{plural} chosen by {found.criterion} (seed {found.seed})")
     for profile in found.profiles:
         say(f"  {profile.words}")
+    _show_probabilities(found)
+    for line in figure_lines(found):
+        say(line)
     for sentence in found.notes:
         note(sentence)
+
+
+def _show_fit(found: MixtureResult) -> None:
+    """How well the cells are reproduced and how surely rows are told apart, for every number."""
+    from unveil.em.mixture.words import many
+
+    say()
+    tested = any(m.test is not None for m in found.mixtures)
+    head = ["classes", "G2", "X2", "degrees of freedom", "relative entropy", "classification error"]
+    rows = []
+    for m in found.mixtures:
+        fit = m.goodness
+        counts = ["", "", ""] if fit is None else [
+            f"{fit.g2:,.2f}", f"{fit.x2:,.2f}", many(fit.degrees_of_freedom)
+        ]  # fmt: skip
+        row = [str(m.n_classes), *counts, _number(m.certainty.relative_entropy),
+               _number(m.certainty.classification_error)]  # fmt: skip
+        rows.append([*row, *([_number(m.test.p_value) if m.test else ""] if tested else [])])
+    show_table([*head, *(["bootstrap p"] if tested else [])], rows)
+
+
+def _show_probabilities(found: MixtureResult) -> None:
+    """The share of every class and P(state | class), with standard errors."""
+    from unveil.em.mixture.fit import table_values
+    from unveil.table.variable import label_text
+
+    variables = found.table.variables
+    if sum(v.n_states for v in variables) > MOST_LINES:
+        return
+    errors = found.standard_errors
+    none = [None] * found.n_classes
+    root = found.network.variable(found.name)
+    shares = zip(found.best.shares, none if errors is None else errors.shares, strict=True)
+    rows = [["share", *(_with_error(*pair) for pair in shares)]]
+    for v in variables:
+        table = table_values(found.network, v.name)
+        for s, state in enumerate(v.labels):
+            own = none if errors is None else errors.columns[v.name][:, s]
+            cells = (_with_error(*pair) for pair in zip(table[:, s], own, strict=True))
+            rows.append([f"{v.name} = {label_text(state)}", *cells])
+    say()
+    show_table(["", *(f"{found.name} = {label_text(x)}" for x in root.labels)], rows)
+
+
+def _with_error(value: float, error: float | None) -> str:
+    """`0.286 (0.040)`; without an error where there is none."""
+    if error is None or math.isnan(error):
+        return f"{value:.3f}"
+    return f"{value:.3f} ({error:.3f})"
+
+
+def _number(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.3f}"
 
 
 def _assigned(found: MixtureResult, table: Table) -> Table:

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from unveil.cli.models import is_network, network_from
+from unveil.cli.naming import NewNames, NewStates, renamed
 from unveil.cli.options import reads_table
 from unveil.cli.screen import say
+from unveil.errors import DataError
 
 __all__ = ["convert"]
 
@@ -18,6 +20,8 @@ __all__ = ["convert"]
 def convert(
     source: Annotated[str, typer.Argument(help="A network or table file, or a bundled network.")],
     target: Annotated[Path, typer.Argument(help="Where to write; the ending chooses the format.")],
+    name: NewNames = None,
+    state_names: NewStates = None,
     *,
     reading: dict[str, Any],
 ) -> None:
@@ -26,9 +30,13 @@ def convert(
     from unveil.table import read_table, write_table
 
     if is_network(source):
-        network = network_from(source)
+        network = renamed(network_from(source), name, state_names)
         save(network, target)
         say(f"{target}: {network!r}")
+    elif name or state_names:
+        raise DataError(
+            f"{source} is a table; --name and --state-names are for the variables of a network"
+        )
     else:
         table = read_table(source, **reading)
         write_table(table, target)

@@ -3,7 +3,7 @@
 - `parametric.py`: `fit_em`, parameters of a known structure; every start kept
 - `refit.py`: `refit`, the same for whatever table: counted, or by EM
 - `structural.py`: `structural_em`, structure and parameters
-- `mixture/`: `latent_classes`, mixtures and how many classes they have
+- `mixture/`: `latent_classes`, mixtures, how many classes they have and how well they fit
 - `scores.py`: Cheeseman-Stutz, BIC, AIC and the effective dimension with unseen variables;
   `laplace.py`: Laplace's approximation for small models
 - `completion.py`: incomplete rows as weighted complete ones
@@ -13,20 +13,35 @@
 
 from unveil.em.completion import complete_rows
 from unveil.em.laplace import laplace
-from unveil.em.mixture import Mixture, MixtureResult, latent_classes
+from unveil.em.mixture import (
+    BivariateResidual,
+    BootstrapTest,
+    Mixture,
+    MixtureResult,
+    StandardErrors,
+    bivariate_residuals,
+    bootstrap_test,
+    latent_classes,
+    standard_errors,
+)
 from unveil.em.parametric import EMResult, EMStart, fit_em
 from unveil.em.refit import Refitted, refit
 from unveil.em.scores import HiddenScores, cheeseman_stutz, effective_dimension, hidden_scores
 from unveil.em.structural import StructuralResult, structural_em
 
 __all__ = [
+    "BivariateResidual",
+    "BootstrapTest",
     "EMResult",
     "EMStart",
     "HiddenScores",
     "Mixture",
     "MixtureResult",
     "Refitted",
+    "StandardErrors",
     "StructuralResult",
+    "bivariate_residuals",
+    "bootstrap_test",
     "cheeseman_stutz",
     "complete_rows",
     "effective_dimension",
@@ -35,5 +50,6 @@ __all__ = [
     "laplace",
     "latent_classes",
     "refit",
+    "standard_errors",
     "structural_em",
 ]

@@ -5,28 +5,36 @@
 - `divergence.py`: Kullback-Leibler divergence between two networks
 - `arcs.py`: what each arc is worth, in numbers and words
 - `bootstrap.py`: how sure we are of arcs and of features of the equivalence class
-- `profiles.py`: what sets each state of a hidden variable apart, by `joints.py`
+- `profiles.py`: what sets each state of a hidden variable apart, by `joints.py`;
+  `certainty.py`: how surely rows are told apart by its states
+- `goodness.py`: G2 and X2, how well the cells of a contingency table are reproduced
 """
 
 from unveil.evaluate.arcs import ArcWorth, arc_worth
 from unveil.evaluate.bootstrap import ArcConfidence, bootstrap_arcs
+from unveil.evaluate.certainty import Certainty, certainty_of
 from unveil.evaluate.cross_validation import CrossValidation, cross_validate
 from unveil.evaluate.divergence import Divergence, divergence
+from unveil.evaluate.goodness import GoodnessOfFit, goodness_of_fit
 from unveil.evaluate.log_loss import LogLoss, log_loss, paired_gain
 from unveil.evaluate.profiles import StateProfile, Trait, state_profiles
 
 __all__ = [
     "ArcConfidence",
     "ArcWorth",
+    "Certainty",
     "CrossValidation",
     "Divergence",
+    "GoodnessOfFit",
     "LogLoss",
     "StateProfile",
     "Trait",
     "arc_worth",
     "bootstrap_arcs",
+    "certainty_of",
     "cross_validate",
     "divergence",
+    "goodness_of_fit",
     "log_loss",
     "paired_gain",
     "state_profiles",

@@ -223,6 +223,12 @@ class Network:
             self.variable(name)
         return self.map_variables(lambda v: v.renamed(names.get(v.name, v.name)))
 
+    def relabelled(self, states: Mapping[str, Sequence[Label]]) -> Network:
+        """The network with the states of some variables called differently, in their order."""
+        for name in states:
+            self.variable(name)
+        return self.map_variables(lambda v: v.relabelled(states[v.name]) if v.name in states else v)
+
     def with_hidden(self, names: Sequence[str]) -> Network:
         """The network with exactly these variables marked as hidden."""
         for name in names:

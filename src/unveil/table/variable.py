@@ -124,6 +124,16 @@ class Variable:
         """The same variable under another name."""
         return replace(self, name=name)
 
+    def relabelled(self, states: Iterable[Label]) -> Variable:
+        """The same variable with its states called differently, in their order."""
+        new = tuple(states)
+        if len(new) != self.n_states:
+            raise DataError(
+                f"variable {self.name!r} has {self.n_states} states; {len(new)} names were given "
+                f"for them: {', '.join(map(str, new))}"
+            )
+        return replace(self, states=new)
+
     def as_hidden(self, hidden: bool = True) -> Variable:
         """The same variable marked as hidden (or as observed)."""
         return replace(self, hidden=hidden)

@@ -8,10 +8,29 @@ Finite Mixture Model"):
 - `call.py`: `latent_classes`, every number of classes asked for, and the best of them
 - `choice.py`: what each number is worth by which criterion, and the one chosen
 - `fit.py`: one number of classes, by EM from several starts
-- `notes.py`: what looks odd about a mixture; `words.py`: mixtures in a line
+- `door.py`: what is refused before anything is fitted
+- `bootstrap.py`: is one more class better than chance?
+- `residuals.py`: which pairs of columns the classes leave unexplained
+- `precision.py`: how exactly the parameters are known, by `information.py`
+- `notes.py`: what looks odd; `words.py`: mixtures in words
 """
 
+from unveil.em.mixture.bootstrap import BootstrapTest, bootstrap_test
 from unveil.em.mixture.call import latent_classes
 from unveil.em.mixture.choice import CRITERIA, Criterion, Mixture, MixtureResult
+from unveil.em.mixture.precision import StandardErrors, standard_errors
+from unveil.em.mixture.residuals import BivariateResidual, bivariate_residuals
 
-__all__ = ["CRITERIA", "Criterion", "Mixture", "MixtureResult", "latent_classes"]
+__all__ = [
+    "CRITERIA",
+    "BivariateResidual",
+    "BootstrapTest",
+    "Criterion",
+    "Mixture",
+    "MixtureResult",
+    "StandardErrors",
+    "bivariate_residuals",
+    "bootstrap_test",
+    "latent_classes",
+    "standard_errors",
+]

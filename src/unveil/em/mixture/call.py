@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from numbers import Integral
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unveil.em.mixture.choice import CRITERIA, Criterion, Mixture, MixtureResult
+from unveil.em.mixture.bootstrap import bootstrap_test
+from unveil.em.mixture.choice import Criterion, Mixture, MixtureResult
+from unveil.em.mixture.door import Dealing, checked_classes, checked_dealing, checked_table
 from unveil.em.mixture.fit import MixtureSettings, fit_mixture, table_values
 from unveil.em.mixture.notes import notes_on
 from unveil.em.mixture.words import in_classes
 from unveil.em.scores import hidden_scores
-from unveil.errors import DataError, Hint
+from unveil.errors import DataError
+from unveil.evaluate.certainty import certainty_of
 from unveil.evaluate.cross_validation import CrossValidation, cross_validate
-from unveil.evaluate.folds import check_dealing
+from unveil.evaluate.goodness import goodness_of_fit
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.progress import Progress, StopReason, Ticker
 from unveil.table.core import Table
+from unveil.table.variable import Label
 
 __all__ = ["latent_classes"]
 
@@ -29,7 +32,7 @@ FOLDS = 5
 
 def latent_classes(
     table: Table,
-    classes: int | Iterable[int] = range(1, 7),
+    classes: int | Iterable[int] | None = None,
     criterion: Criterion = "bic",
     n_starts: int = 10,
     prior: DirichletPrior | None = None,
@@ -40,8 +43,14 @@ def latent_classes(
     seed: int | None = None,
     progress: Progress | None = None,
     time_limit: float | None = None,
+    states: Sequence[Label] | None = None,
+    bootstrap: int = 0,
 ) -> MixtureResult:
     """Mixtures with every number of `classes`, and the best of them by `criterion`.
+
+    Without `classes`, 1 to 6 are tried, or as many as there are `states`. The hidden variable is
+    called `name`. `states` name the classes of the mixture that has as many, the largest class
+    first; otherwise they are numbered. `MixtureResult.named` does both afterwards.
 
     The criteria: `bic` (LL - d/2 log N), `aic` (LL - d), `cheeseman-stutz` (an approximation of
     the marginal likelihood), `held-out` (log-loss of rows left out; `held_out` is their fraction
@@ -52,6 +61,9 @@ def latent_classes(
     need a prior in any case: an equivalent sample size of 1 unless one is given. Missing cells
     are summed over and row weights count as that many rows.
 
+    `bootstrap` asks for a bootstrap likelihood-ratio test of each number against one fewer, from
+    so many drawn tables; see `bootstrap_test`. With a time limit, the tests have half of it.
+
     A time limit is shared out among the numbers of classes, larger ones getting more. Asked to
     stop, it gives the best so far, from at least one fit.
 
@@ -60,19 +72,20 @@ def latent_classes(
     >>> found.n_classes, round(found.best.log_likelihood, 2)
     (2, -45609.76)
     """
-    numbers = _checked_classes(classes)
-    folded = _checked_table(table, name, criterion)
+    numbers = checked_classes(classes, states)
+    folded = checked_table(table, name, criterion)
     if n_starts < 1:
         raise DataError(f"a mixture needs at least one start, got {n_starts}")
     if criterion == "held-out" and held_out is None:
         held_out = FOLDS
+    if bootstrap < 0:
+        raise DataError(f"the bootstrap takes a number of samples, or 0 for none; got {bootstrap}")
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
-    work = _Work(
-        folded, MixtureSettings(name, n_starts, max_iterations, tolerance), prior,
-        _checked_dealing(folded, held_out), seed,
-    )  # fmt: skip
-    ticker = Ticker.of(progress, time_limit)
+    settings = MixtureSettings(name, n_starts, max_iterations, tolerance, tuple(states or ()))
+    work = _Work(folded, settings, prior, checked_dealing(folded, held_out), seed)
+    whole = Ticker.of(progress, time_limit)
+    ticker = whole.part(share=0.5 if bootstrap else 1.0)
     mixtures: list[Mixture] = []
     early: list[StopReason] = []
     for i, k in enumerate(numbers):
@@ -83,8 +96,13 @@ def latent_classes(
             break
     early += [ticker.reason] if ticker.reason else []
     chosen = max(mixtures, key=lambda m: m.value(criterion))
+    if bootstrap:
+        mixtures = _tested(work, mixtures, chosen.n_classes, bootstrap, whole)
+        early += [whole.reason] if whole.reason else []
     stopped = [*early, chosen.stopped][0]
-    return MixtureResult(tuple(mixtures), chosen.n_classes, criterion, name, stopped, seed)
+    return MixtureResult(
+        tuple(mixtures), chosen.n_classes, criterion, name, stopped, seed, folded, prior
+    )
 
 
 @dataclass(frozen=True)
@@ -94,7 +112,7 @@ class _Work:
     table: Table
     settings: MixtureSettings
     prior: DirichletPrior | None
-    dealing: tuple[int, float | None] | None
+    dealing: Dealing | None
     seed: int
 
     def seed_for(self, k: int) -> int:
@@ -132,6 +150,8 @@ def _mixture(work: _Work, k: int, ticker: Ticker) -> tuple[Mixture, StopReason |
         starts=starts,
         shares=tuple(float(s) for s in table_values(network, settings.name)),
         notes=tuple(notes_on(network, settings.name, starts, table.total_weight)),
+        certainty=certainty_of(network, settings.name, table),
+        goodness=goodness_of_fit(network, table) if table.is_complete else None,
     )
     cut = held_out.stopped if held_out is not None and not held_out.is_whole else None
     return mixture, ticker.reason or fitting.reason or cut
@@ -154,58 +174,30 @@ def _held_out(work: _Work, k: int, ticker: Ticker) -> CrossValidation | None:
     return cross_validate(work.table, learner, folds, work.seed, part, fraction)
 
 
+def _tested(
+    work: _Work, mixtures: list[Mixture], chosen: int, n_samples: int, ticker: Ticker
+) -> list[Mixture]:
+    """The mixtures, each with its test against one class fewer if there is such a mixture.
+
+    The tests that bear on the choice come first, in case time is short.
+    """
+    by_size = {m.n_classes: m for m in mixtures}
+    to_test = [k for k in by_size if k - 1 in by_size]
+    to_test.sort(key=lambda k: (k != chosen, k != chosen + 1))
+    for i, k in enumerate(to_test):
+        if not ticker.keep_going():
+            break
+        test = bootstrap_test(
+            work.table, by_size[k - 1].network, by_size[k].network, work.settings.name, n_samples,
+            max(2, work.settings.n_starts // 2), work.prior, work.seed_for(k),
+            ticker.part(f"bootstrap, {in_classes(k)}", share=0.5 if to_test[i + 1 :] else 1.0),
+            max_iterations=work.settings.max_iterations,
+        )  # fmt: skip
+        by_size[k] = replace(by_size[k], test=test)
+    return list(by_size.values())
+
+
 def _n_folds(work: _Work) -> int:
     if work.dealing is None:
         return 0
     return work.dealing[0] if work.dealing[1] is None else 1
-
-
-def _checked_dealing(table: Table, held_out: float | int | None) -> tuple[int, float | None] | None:
-    """The number of folds, and the fraction if there is to be a single split instead."""
-    if held_out is None:
-        return None
-    if isinstance(held_out, Integral) and held_out >= 2:
-        dealing: tuple[int, float | None] = (int(held_out), None)
-    elif 0 < held_out < 1:
-        dealing = (1, float(held_out))
-    else:
-        raise DataError(
-            f"held_out is a fraction between 0 and 1 or a number of folds from 2, got {held_out}"
-        )
-    check_dealing(table, *dealing)
-    return dealing
-
-
-def _checked_classes(classes: int | Iterable[int]) -> list[int]:
-    given = [classes] if isinstance(classes, (int, np.integer)) else list(classes)
-    if not given or any(k != int(k) or k < 1 for k in given):
-        raise DataError(f"the number of classes is a whole number from 1, or several; got {given}")
-    return sorted({int(k) for k in given})
-
-
-def _checked_table(table: Table, name: str, criterion: str) -> Table:
-    """The table folded and sorted, after making sure that a mixture can be fitted to it.
-
-    Sorted, so that the order of the rows cannot matter, not even to the starts.
-    """
-    if criterion not in CRITERIA:
-        raise DataError(f"there is no criterion {criterion!r}; choose one of {', '.join(CRITERIA)}")
-    if name in table:
-        raise DataError(
-            f"the table has a column {name!r}; call the hidden class something else with",
-            hint=Hint("name=...", "--name TEXT"),
-        )
-    if table.total_weight <= 0:
-        raise DataError("the weights of all rows are zero; there is nothing to learn from")
-    for variable in table.variables:
-        if not variable.is_discrete:
-            raise DataError(
-                f"column {variable.name!r} is continuous; latent classes need discrete columns. "
-                "Leave it out or discretise it first, with",
-                hint=Hint("unveil.Discretizer", "--discretize"),
-            )
-        if table.missing(variable.name)[table.row_weights > 0].all():
-            raise DataError(f"column {variable.name!r} has no values at all; leave it out")
-    folded = table.folded()
-    folded = folded.take(folded.row_weights > 0)
-    return folded.take(np.lexsort([folded.column(n) for n in reversed(folded.names)]))

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar, Literal, get_args
 
+from unveil.em.mixture.bootstrap import BootstrapTest
 from unveil.em.mixture.fit import reached
-from unveil.em.mixture.words import in_classes, mixture_line
+from unveil.em.mixture.notes import choice_notes, notes_on
+from unveil.em.mixture.precision import StandardErrors, standard_errors
+from unveil.em.mixture.residuals import BivariateResidual, bivariate_residuals
 from unveil.em.parametric import EMStart
-from unveil.errors import DataError
+from unveil.errors import DataError, SizeError
+from unveil.evaluate.certainty import Certainty
 from unveil.evaluate.cross_validation import CrossValidation
+from unveil.evaluate.goodness import GoodnessOfFit
 from unveil.evaluate.profiles import StateProfile, state_profiles
 from unveil.model.network import Network
+from unveil.model.prior import DirichletPrior
 from unveil.progress import StopReason
 from unveil.records import Record
+from unveil.table.core import Table
+from unveil.table.variable import Label
 
 __all__ = ["CRITERIA", "Criterion", "Mixture", "MixtureResult"]
 
@@ -29,9 +39,13 @@ class Mixture(Record):
     Scores are in nats, higher is better; `held_out` (the log-loss of rows left out, of the folded
     table) is `None` unless asked for. `starts` has every start's outcome, best first; `notes` says
     in words what looks odd.
+
+    `certainty` says how surely rows are told apart, `goodness` how well the cells of the table
+    are reproduced (`None` if the table has gaps), and `test` whether this many classes are better
+    than one fewer (`None` unless asked for).
     """
 
-    told: ClassVar = ("stopped",)
+    told: ClassVar = ("stopped", "n_reached", "usual_bic", "usual_aic")
 
     n_classes: int
     network: Network
@@ -44,11 +58,24 @@ class Mixture(Record):
     starts: tuple[EMStart, ...]
     shares: tuple[float, ...]
     notes: tuple[str, ...]
+    certainty: Certainty
+    goodness: GoodnessOfFit | None
+    test: BootstrapTest | None = None
 
     @property
     def n_reached(self) -> int:
         """How many starts reached the best log-likelihood."""
         return sum(reached(s.objective, self.starts[0].objective) for s in self.starts)
+
+    @property
+    def usual_bic(self) -> float:
+        """BIC as other programs give it: -2 times ours, so lower is better."""
+        return -2 * self.bic
+
+    @property
+    def usual_aic(self) -> float:
+        """AIC as other programs give it."""
+        return -2 * self.aic
 
     @property
     def stopped(self) -> StopReason:
@@ -69,9 +96,12 @@ class Mixture(Record):
 
 @dataclass(frozen=True)
 class MixtureResult(Record):
-    """Mixtures with several numbers of classes, and the one the criterion chose."""
+    """Mixtures with several numbers of classes, and the one the criterion chose.
 
-    told: ClassVar = ("profiles", "notes")
+    `table` is what they were fitted to, equal rows folded, and `prior` what with.
+    """
+
+    told: ClassVar = ("profiles", "standard_errors", "residuals", "notes")
 
     mixtures: tuple[Mixture, ...]
     n_classes: int
@@ -79,6 +109,8 @@ class MixtureResult(Record):
     name: str
     stopped: StopReason
     seed: int
+    table: Table = field(repr=False, compare=False)
+    prior: DirichletPrior | None = field(default=None, repr=False, compare=False)
 
     @property
     def best(self) -> Mixture:
@@ -95,10 +127,64 @@ class MixtureResult(Record):
         """What sets every class of the chosen mixture apart, by the model alone."""
         return state_profiles(self.network, self.name)
 
+    @cached_property
+    def standard_errors(self) -> StandardErrors | None:
+        """Those of the chosen mixture; `None` before EM has converged, or if it took too long."""
+        if self.best.stopped != "converged":
+            return None
+        try:
+            return standard_errors(self.network, self.name, self.table, self.prior)
+        except SizeError:
+            return None
+
+    @cached_property
+    def residuals(self) -> list[BivariateResidual] | None:
+        """What the chosen classes leave unexplained in each pair of columns, the most first.
+
+        `None` if there are so many columns and rows that it took too long.
+        """
+        try:
+            return bivariate_residuals(self.network, self.name, self.table)
+        except SizeError:
+            return None
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What looks odd about the choice and the chosen mixture, in words."""
-        return (*self._choice_notes(), *self.best.notes)
+        return (*choice_notes(self), *self.best.notes)
+
+    def named(
+        self, name: str | None = None, states: Sequence[Label] | None = None
+    ) -> MixtureResult:
+        """The same with the hidden variable and the classes of the chosen mixture called so.
+
+        `states` are in the order of the classes, the largest class first.
+
+        >>> from unveil import datasets, latent_classes
+        >>> found = latent_classes(datasets.table("college_plans"), 2, n_starts=2, seed=1)
+        >>> found.named("plans", ["few", "many"]).network.variable("plans")
+        Variable('plans', states=['few', 'many'], hidden=True)
+        """
+        new = self.name if name is None else name
+        if new != self.name and new in self.table:
+            raise DataError(f"the table has a column {new!r}; call the hidden class something else")
+        if states is not None and len(states) != self.n_classes:
+            raise DataError(
+                f"there are {self.n_classes} classes; {len(states)} names were given for them"
+            )
+        mixtures = tuple(self._named(m, new, states) for m in self.mixtures)
+        return replace(self, mixtures=mixtures, name=new)
+
+    def _named(self, mixture: Mixture, name: str, states: Sequence[Label] | None) -> Mixture:
+        def changed(network: Network) -> Network:
+            if states is not None and mixture.n_classes == self.n_classes:
+                network = network.relabelled({self.name: states})
+            return network.renamed({self.name: name})
+
+        starts = tuple(replace(s, network=changed(s.network)) for s in mixture.starts)
+        network = changed(mixture.network)
+        notes = tuple(notes_on(network, name, starts, self.table.total_weight))
+        return replace(mixture, network=network, starts=starts, notes=notes)
 
     def __getitem__(self, n_classes: int) -> Mixture:
         for mixture in self.mixtures:
@@ -109,16 +195,6 @@ class MixtureResult(Record):
 
     def __str__(self) -> str:
         """The summary: the numbers tried, the choice, the classes and what looks odd."""
-        lines = [mixture_line(m, m.n_classes == self.n_classes) for m in self.mixtures]
-        choice = f"{in_classes(self.n_classes)} by {self.criterion}"
-        return "\n".join([*lines, choice, *(p.words for p in self.profiles), *self.notes])
+        from unveil.em.mixture.words import summary_lines
 
-    def _choice_notes(self) -> list[str]:
-        notes = []
-        if self.stopped in ("time limit", "asked to stop"):
-            notes.append(f"stopped early ({self.stopped}); these are the best so far")
-        if len(self.mixtures) > 1 and self.n_classes == self.mixtures[-1].n_classes:
-            notes.append(
-                f"{self.n_classes} is the largest number of classes that was tried; try more"
-            )
-        return notes
+        return "\n".join(summary_lines(self))

@@ -21,7 +21,7 @@ from unveil.model.prior import DirichletPrior
 from unveil.model.table_cpd import table_of
 from unveil.progress import Ticker
 from unveil.table.core import Table
-from unveil.table.variable import Variable
+from unveil.table.variable import Label, Variable
 
 __all__ = ["MixtureSettings", "fit_mixture", "reached", "table_values"]
 
@@ -36,12 +36,21 @@ Plan = tuple[Any, Literal["random", "cluster", "given"], int]
 
 @dataclass(frozen=True)
 class MixtureSettings:
-    """How a mixture is fitted: its hidden root's name, how many starts, when EM stops."""
+    """How a mixture is fitted: its hidden root's name, how many starts, when EM stops.
+
+    `states` are names for the classes of the mixture that has as many; others are numbered.
+    """
 
     name: str = "class"
     n_starts: int = 10
     max_iterations: int = 2000
     tolerance: float = 1e-9
+    states: tuple[Label, ...] = ()
+
+    def root(self, k: int) -> Variable:
+        """The hidden root with k classes."""
+        labels = self.states if len(self.states) == k else range(1, k + 1)
+        return Variable(self.name, labels, hidden=True)
 
 
 def fit_mixture(
@@ -61,7 +70,7 @@ def fit_mixture(
     name = settings.name
     run = partial(
         fit_em, table=table, prior=prior, max_iterations=settings.max_iterations, seed=seed,
-        hidden={name: Variable(name, range(1, k + 1), hidden=True)}, progress=ticker.tell,
+        hidden={name: settings.root(k)}, progress=ticker.tell,
     )  # fmt: skip
     starts: list[EMStart] = []
     for structure, kind, how_many in _plans(table, k, settings, given):

@@ -1,8 +1,9 @@
-"""What looks odd about a fitted mixture: empty classes, duplicates, lonely starts."""
+"""What looks odd about a fitted mixture, and about the choice of the number of classes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +13,37 @@ from unveil.em.parametric import EMStart
 from unveil.model.network import Network
 from unveil.table.variable import label_text
 
-__all__ = ["notes_on"]
+if TYPE_CHECKING:
+    from unveil.em.mixture.choice import MixtureResult
+
+__all__ = ["choice_notes", "notes_on"]
 
 EMPTY_SHARE = 1e-3
 """A class with less than this share of the cases, or less than one case, counts as empty."""
 SAME_PROFILE = 0.02
 """Two classes are duplicates when the total variation distance is below this in every column."""
+
+
+BY_CHANCE = 0.05
+"""A gain that chance gives more often than this calls for no further class."""
+
+
+def choice_notes(found: MixtureResult) -> list[str]:
+    """What looks odd about the number of classes that was chosen, in sentences."""
+    notes, k = [], found.n_classes
+    if found.stopped in ("time limit", "asked to stop"):
+        notes.append(f"stopped early ({found.stopped}); these are the best so far")
+    if len(found.mixtures) > 1 and k == found.mixtures[-1].n_classes:
+        notes.append(f"{k} is the largest number of classes that was tried; try more")
+    for mixture in found.mixtures:
+        test = mixture.test
+        if test is None:
+            continue
+        if mixture.n_classes == k and test.p_value > BY_CHANCE:
+            notes.append(f"chance may have given the last class: {test.words}")
+        if mixture.n_classes == k + 1 and test.p_value <= BY_CHANCE:
+            notes.append(f"the bootstrap test asks for more classes: {test.words}")
+    return notes
 
 
 def notes_on(network: Network, name: str, starts: Sequence[EMStart], total: float) -> list[str]:

@@ -1,0 +1,83 @@
+"""What is refused before any mixture is fitted: numbers of classes, names, tables, folds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from numbers import Integral
+
+import numpy as np
+
+from unveil.em.mixture.choice import CRITERIA
+from unveil.errors import DataError, Hint
+from unveil.evaluate.folds import check_dealing
+from unveil.table.core import Table
+from unveil.table.variable import Label
+
+__all__ = ["Dealing", "checked_classes", "checked_dealing", "checked_table"]
+
+TRIED = range(1, 7)
+"""The numbers of classes tried when nothing is said."""
+
+Dealing = tuple[int, float | None]
+"""A number of folds, and the fraction if there is to be a single split instead."""
+
+
+def checked_dealing(table: Table, held_out: float | int | None) -> Dealing | None:
+    """The number of folds, and the fraction if there is to be a single split instead."""
+    if held_out is None:
+        return None
+    if isinstance(held_out, Integral) and held_out >= 2:
+        dealing: Dealing = (int(held_out), None)
+    elif 0 < held_out < 1:
+        dealing = (1, float(held_out))
+    else:
+        raise DataError(
+            f"held_out is a fraction between 0 and 1 or a number of folds from 2, got {held_out}"
+        )
+    check_dealing(table, *dealing)
+    return dealing
+
+
+def checked_classes(
+    classes: int | Iterable[int] | None, states: Sequence[Label] | None
+) -> list[int]:
+    """The numbers of classes to try, after making sure that the names fit one of them."""
+    if classes is None:
+        classes = TRIED if states is None else len(states)
+    given = [classes] if isinstance(classes, (int, np.integer)) else list(classes)
+    if not given or any(k != int(k) or k < 1 for k in given):
+        raise DataError(f"the number of classes is a whole number from 1, or several; got {given}")
+    if states is not None and len(states) not in given:
+        raise DataError(
+            f"{len(states)} names of classes were given, but no mixture with so many classes is "
+            f"to be fitted: {', '.join(str(k) for k in given)}"
+        )
+    return sorted({int(k) for k in given})
+
+
+def checked_table(table: Table, name: str, criterion: str) -> Table:
+    """The table folded and sorted, after making sure that a mixture can be fitted to it.
+
+    Sorted, so that the order of the rows cannot matter, not even to the starts.
+    """
+    if criterion not in CRITERIA:
+        raise DataError(f"there is no criterion {criterion!r}; choose one of {', '.join(CRITERIA)}")
+    if name in table:
+        raise DataError(
+            f"the table has a column {name!r}; call the hidden class something else with",
+            hint=Hint("name=...", "--name TEXT"),
+        )
+    if table.total_weight <= 0:
+        raise DataError("the weights of all rows are zero; there is nothing to learn from")
+    for variable in table.variables:
+        if not variable.is_discrete:
+            raise DataError(
+                f"column {variable.name!r} is continuous; latent classes need discrete columns. "
+                "Leave it out or discretise it first, with",
+                hint=Hint("unveil.Discretizer", "--discretize"),
+            )
+        if table.missing(variable.name)[table.row_weights > 0].all():
+            raise DataError(f"column {variable.name!r} has no values at all; leave it out")
+    folded = table.folded()
+    folded = folded.take(folded.row_weights > 0)
+    return folded.take(np.lexsort([folded.column(n) for n in reversed(folded.names)]))
