@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from unveil import EquivalentSampleSize, Network, Table, TableCPD, Variable
-from unveil.em.expectation import Expectation, rows_to_learn_from
-from unveil.em.flat import FlatTables
 from unveil.em.laplace import _curvature
 from unveil.em.mixture import (
     bivariate_residuals,
@@ -20,7 +18,10 @@ from unveil.em.mixture import (
 )
 from unveil.em.mixture.bootstrap import BootstrapTest, drawn_like
 from unveil.em.mixture.information import Layout, information
+from unveil.em.mixture.residuals import different_rows
 from unveil.errors import DataError, SizeError
+from unveil.infer.unseen import UnseenCells
+from unveil.model.flat import FlatTables
 from unveil.progress import Ticker
 
 from .test_mixture import table_of, two_sides
@@ -122,9 +123,12 @@ def test_information_is_the_second_derivative(gaps):
     prior = EquivalentSampleSize(7.0)
     flat = FlatTables(network)
     numeric = _curvature(
-        flat, Expectation(flat, table), np.log(flat.pack(network)), flat.pack_prior(prior)
+        flat,
+        UnseenCells.to_learn_from(network, table),
+        np.log(flat.pack(network)),
+        flat.pack_prior(prior),
     )
-    rows = rows_to_learn_from(network, table)
+    rows = different_rows(network, "class", table)
     matrix, _ = information(network, "class", rows, prior)
     places = Layout.of(network, "class", rows).multinomials()
     # There: column by column, class by class; here: class by class, column by column.

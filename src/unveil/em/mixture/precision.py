@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unveil.em.expectation import rows_to_learn_from
 from unveil.em.mixture.information import Layout, Matrix, Method, Places, information
+from unveil.em.mixture.residuals import different_rows
 from unveil.errors import DataError
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
@@ -61,7 +61,7 @@ def standard_errors(
     """
     if method not in ("observed", "outer product"):
         raise DataError(f"standard errors are 'observed' or 'outer product', not {method!r}")
-    rows = rows_to_learn_from(network, table)
+    rows = different_rows(network, name, table)
     made = Layout.of(network, name, rows)
     matrix, cases = information(network, name, rows, prior, method)
     rows_of_tables = made.multinomials()

@@ -9,14 +9,13 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from unveil.em.expectation import rows_to_learn_from
 from unveil.em.mixture.fit import table_values
 from unveil.errors import SizeError
 from unveil.model.network import Network
 from unveil.records import Record
 from unveil.table.core import Table
 
-__all__ = ["BivariateResidual", "bivariate_residuals", "one_hot"]
+__all__ = ["BivariateResidual", "bivariate_residuals", "different_rows", "one_hot"]
 
 MOST_WORK = 5e10
 """Rows times squared states of all columns; more would take many seconds."""
@@ -57,7 +56,7 @@ def bivariate_residuals(network: Network, name: str, table: Table) -> list[Bivar
     Expected counts are N * sum over c of P(c) P(x | c) P(y | c), where N counts the rows that
     show both columns. Columns of a single state are left out.
     """
-    rows = rows_to_learn_from(network, table)
+    rows = different_rows(network, name, table)
     columns = [v.name for v in rows.variables if v.n_states > 1]
     if len(columns) < 2:
         return []
@@ -78,6 +77,13 @@ def bivariate_residuals(network: Network, name: str, table: Table) -> list[Bivar
         degrees = (observed.shape[0] - 1) * (observed.shape[1] - 1)
         found.append(BivariateResidual((columns[i], columns[j]), _x2(observed, expected), degrees))
     return sorted(found, key=lambda residual: -residual.value)
+
+
+def different_rows(network: Network, name: str, table: Table) -> Table:
+    """The columns that the mixture with root `name` has, equal rows folded, none of weight zero."""
+    columns = [column for column in network.dag.children(name) if column in table]
+    known = table.select(columns).conform([network.variable(column) for column in columns])
+    return known.take(known.row_weights > 0).folded()
 
 
 def one_hot(rows: Table) -> Matrix:
