@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit format docs bench clean
+.PHONY: help demo test lint types unit fuzz format docs bench clean
 
 help:  ## show these lines
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -45,6 +45,9 @@ types: $(VENV)/.ready-test  ## mypy on the package
 
 unit: $(VENV)/.ready-test  ## the tests
 	$(BIN)/python -m pytest
+
+fuzz: $(VENV)/.ready-test  ## damaged files for every reader; SECONDS=how long (600)
+	$(BIN)/python tools/fuzz.py --seconds $(or $(SECONDS),600) --seed $$(date +%s)
 
 format: $(VENV)/.ready-test  ## put the code into its house style
 	$(BIN)/ruff check --fix .

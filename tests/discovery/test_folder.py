@@ -4,10 +4,12 @@ import json
 
 import pytest
 
-from unveil import datasets
+from unveil import DAG, datasets, fit
 from unveil.discovery import RunFolder, Settings
 from unveil.discovery.folder import fingerprint
-from unveil.errors import UnveilWarning
+from unveil.discovery.memory import rounds_from_json
+from unveil.errors import FormatError, UnveilWarning
+from unveil.formats import dumps
 
 PLANS = datasets.table("college_plans")
 
@@ -45,3 +47,23 @@ def test_a_damaged_memory_is_warned_of(tmp_path):
     with pytest.warns(UnveilWarning, match="cannot be read; starting afresh"):
         assert RunFolder(tmp_path, PLANS).earlier == ()
     assert RunFolder(tmp_path, PLANS, resume=False).earlier == ()
+
+
+@pytest.mark.parametrize("content", ["[]", "7", "[" * 100_000, '{"name": "package"}', "\0"])
+def test_a_memory_that_is_not_ours_is_warned_of(tmp_path, content):
+    (tmp_path / "state.json").write_text(content)
+    with pytest.warns(UnveilWarning, match="cannot be read; starting afresh"):
+        assert RunFolder(tmp_path, PLANS).earlier == ()
+
+
+def test_a_folder_in_place_of_the_memory_is_warned_of(tmp_path):
+    (tmp_path / "state.json").mkdir()
+    with pytest.warns(UnveilWarning, match="cannot be read; starting afresh"):
+        RunFolder(tmp_path, PLANS)
+
+
+def test_rounds_about_other_columns_are_refused():
+    network = dumps(fit(DAG(["SEX"]), PLANS.select(["SEX"])), "json")
+    record = {"before": network, "score_before": 0.0, "candidates": [], "kept": None}
+    with pytest.raises(FormatError, match="not about the columns of the table"):
+        rounds_from_json([record], PLANS, 1)

@@ -38,6 +38,61 @@ def test_the_delimiter_is_found(write, mark):
     assert table.to_dict() == {"a": ["x", "y"], "b": [1, 2]}
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("text", ["näme,b\nä,1\nö,2\n", "näme;b\n東京;1\nソウル;2\n"])
+def test_wide_letters_without_a_mark(write, encoding, text):
+    path = write(text.encode(encoding))
+    with pytest.warns(UnveilWarning, match=f"read as {encoding}, which its bytes look like"):
+        assert read_table(path).names == ("näme", "b")
+    assert read_table(path, encoding=encoding[:6]).labels("b") == [1, 2]
+    assert read_table(path, encoding=encoding).labels("b") == [1, 2]
+
+
+def test_wide_letters_with_a_mark_of_the_other_order(write):
+    text = "\ufeffa,b\nx,1\n"
+    assert read_table(write(text.encode("utf-16-be"))).labels("b") == [1]
+    assert read_table(write(text.encode("utf-32-be"))).labels("b") == [1]
+
+
+@pytest.mark.parametrize("data", [bytes(range(256)) * 40, b"\x93NUMPY\x01\x00v\x00", b"\x00" * 50])
+def test_binary_is_no_text(write, data):
+    assert "is zero, so this is no text file" in refusal(write(data))
+
+
+@pytest.mark.parametrize("encoding", ["hex", "zip", "rot13", "undefined", "klingon", "a\0b"])
+def test_what_is_no_encoding_of_text(write, encoding):
+    path = write("a,b\nx,1\n")
+    assert f"no encoding of text is called {encoding!r}" in refusal(path, encoding=encoding)
+
+
+@pytest.mark.parametrize("mark", ["é", "\N{GRINNING FACE}", "\n", "\0", "||", ""])
+def test_what_is_no_delimiter(write, mark):
+    words = f"delimiter must be one plain (ASCII) character, and it is {mark!r}"
+    assert words in refusal(write("a,b\nx,1\n"), delimiter=mark)
+
+
+def test_what_is_no_quote(write):
+    assert "quote must be one plain" in refusal(write("a,b\nx,1\n"), quote="é")
+    path = write("a,b\nx,1\n")
+    assert "both the delimiter and the quote" in refusal(path, quote=",", delimiter=",")
+    assert "delimiter must be one plain" in refusal(write("sep=é\naéb\nxé1\n"))
+
+
+@pytest.mark.parametrize("text", ["sep=|", "sep=|\n\n", "", "\n \n"])
+def test_files_without_a_line(write, text):
+    assert "the file is empty; expected a header line" in refusal(write(text))
+
+
+def test_integers_of_thousands_of_digits_are_text(write):
+    long = "9" * 5000
+    table = read_table(write(f"a,b\n{long},1\n1,2\n"))
+    assert table.labels("a") == [long, "1"]
+    table.describe()
+    assert read_table(write(f"a\n{'9' * 300}\n")).labels("a") == [10**300 - 1]
+    with pytest.raises(DataError, match="more than 300 digits"):
+        Variable("x", [10**300])
+
+
 def test_a_decimal_comma_is_no_delimiter(write):
     table = read_table(write("a;b\n1,5;x\n2,5;y\n"))
     assert table.labels("a") == ["1,5", "2,5"]
@@ -239,7 +294,7 @@ def test_bad_weights(write):
     assert "it is empty" in refusal(path, weights="n")
     assert "'m'" in refusal(path, weights="m")
     assert "'a', 'n'" in refusal(path, weights="m")
-    assert "-1.0" in refusal(write("a,n\nx,1\nz,-1\n"), weights="n")
+    assert "it is -1" in refusal(write("a,n\nx,1\nz,-1\n"), weights="n")
 
 
 def test_options_that_name_nothing(write):
@@ -250,7 +305,7 @@ def test_options_that_name_nothing(write):
     assert "columns names a column 'c'" in refusal(path, columns=["c"])
     assert "each column once, got ['a', 'a']" in refusal(path, columns=["a", "a"])
     assert "each column once, got []" in refusal(path, columns=[])
-    with pytest.raises(DataError, match=r"single characters, got '\|\|'"):
+    with pytest.raises(DataError, match=r"one plain \(ASCII\) character, and it is '\|\|'"):
         read_table(path, delimiter="||")
     with pytest.raises(
         DataError, match=r"unknown kind 'ordinal'.*'discrete', 'text', 'continuous'"

@@ -20,7 +20,7 @@ from unveil.discovery.call import DiscoveryReport, discover
 from unveil.discovery.memory import rounds_as_json, rounds_from_json
 from unveil.discovery.procedure import Round
 from unveil.discovery.settings import Settings
-from unveil.errors import UnveilError, UnveilWarning
+from unveil.errors import UnveilWarning
 from unveil.files import atomic_write
 from unveil.progress import Listener, Step
 from unveil.table.core import Table
@@ -102,7 +102,7 @@ class RunFolder:
             if seed is None or seed == int(known["seed"]):
                 self.earlier = rounds_from_json(known["rounds"], self.table, int(known["seed"]))
                 self.seed = int(known["seed"])
-        except (UnveilError, ValueError, KeyError, TypeError):
+        except Exception:  # another program's file of this name can hold anything
             warnings.warn(f"{file} cannot be read; starting afresh", UnveilWarning, stacklevel=3)
 
     @contextmanager

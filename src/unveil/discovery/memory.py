@@ -17,7 +17,9 @@ from unveil.discovery.procedure import Round
 from unveil.errors import FormatError
 from unveil.formats import dumps, loads
 from unveil.hidden.agglomeration import agglomerate_states
+from unveil.model.network import Network
 from unveil.table.core import Table
+from unveil.table.variable import Variable
 
 __all__ = ["rounds_as_json", "rounds_from_json"]
 
@@ -40,17 +42,18 @@ def rounds_from_json(records: Any, table: Table, seed: int) -> tuple[Round, ...]
     """The rounds that `rounds_as_json` told of; a `FormatError` if the records are damaged."""
     try:
         return tuple(_round(record, table, seed) for record in records)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except Exception as error:  # a damaged record can be wrong in any way
         raise FormatError(f"the records of earlier rounds are damaged: {error}") from error
 
 
 def _round(record: dict[str, Any], table: Table, seed: int) -> Round:
-    before = loads(record["before"], "json")
+    before = _network(record["before"], table)
     tried: list[Candidate | Refused] = [_refused(c) for c in record["candidates"]]
     kept = None
     if record["kept"] is not None:
         rows = complete_hidden(before, table, seed)
-        kept = _candidate(record["candidates"][record["kept"]], str(record["network"]), rows)
+        network = _network(record["network"], table)
+        kept = _candidate(record["candidates"][record["kept"]], network, rows)
         tried[record["kept"]] = kept
     return Round(before, float(record["score_before"]), tuple(tried), kept)
 
@@ -88,7 +91,18 @@ def _refused(record: dict[str, Any]) -> Refused:
     return Refused(**_told(record), children=children, n_states=n_states)
 
 
-def _candidate(record: dict[str, Any], written: str, rows: Table) -> Candidate:
-    network = loads(written, "json")
+def _network(written: Any, table: Table) -> Network:
+    """The network that was written down; its observed variables must be the table's columns."""
+    network = loads(str(written), "json")
+    if _observed(network) != _observed(table):
+        raise FormatError("a network is not about the columns of the table")
+    return network
+
+
+def _observed(known: Network | Table) -> set[Variable]:
+    return {variable for variable in known.variables if not variable.hidden}
+
+
+def _candidate(record: dict[str, Any], network: Network, rows: Table) -> Candidate:
     tree = agglomerate_states(rows, network.dag, str(record["name"]))
     return Candidate(**_told(record), network=network, agglomeration=tree)

@@ -3,7 +3,8 @@ r"""What a column of text holds: the rules by which a CSV column becomes discret
 Decided on the distinct values, surrounding spaces removed, missing markers left out:
 
 1. all `true`/`false` (in any case): discrete, boolean labels;
-2. all integers in canonical form (`0`, `-3`, `12`; not `007`, which is a label):
+2. all integers in canonical form (`0`, `-3`, `12`; not `007`, which is a label, nor anything of
+   more than `LONGEST_INTEGER` digits):
    discrete with integer labels in ascending order while there are at most
    `MAX_INTEGER_STATES` of them, else continuous;
 3. all numbers: continuous, unless all are whole (`1.0`, `2.0`, as pandas writes integers with
@@ -39,7 +40,7 @@ from unveil.table.coding import (
 from unveil.table.core import Column
 from unveil.table.options import Unknown
 from unveil.table.places import at, correct_or_reread
-from unveil.table.variable import Label, Variable
+from unveil.table.variable import LONGEST_INTEGER, Label, Variable
 
 __all__ = [
     "DEFAULT_MISSING",
@@ -126,7 +127,9 @@ def typed_labels(texts: Sequence[str]) -> list[Label]:
     if all(text.lower() in ("true", "false") for text in texts):
         return [text.lower() == "true" for text in texts]
     if all(_INTEGER.fullmatch(text) for text in texts):
-        return [int(text) for text in texts]
+        # Python takes no more than a few thousand digits for a number; such codes stay text.
+        long = max(map(len, texts)) > LONGEST_INTEGER
+        return list(texts) if long else [int(text) for text in texts]
     if all(_NUMBER.fullmatch(t) and not _PADDED.fullmatch(t) for t in texts):
         numbers = [float(text) for text in texts]
         # A number too large for a float would become infinity: keep such a column as text.

@@ -10,9 +10,14 @@ from typing import Any
 from unveil.errors import DataError, Hint
 from unveil.table.places import listing
 
-__all__ = ["Label", "Variable", "label_finder", "label_key", "label_text"]
+__all__ = ["LONGEST_INTEGER", "Label", "Variable", "label_finder", "label_key", "label_text"]
 
 Label = str | int | float | bool
+
+LONGEST_INTEGER = 300
+"""The most digits of an integer label: as many as a float can hold, too."""
+
+_TOO_LONG = 10**LONGEST_INTEGER
 
 
 def label_key(label: Label) -> tuple[str, Label]:
@@ -74,6 +79,11 @@ class Variable:
                 raise DataError(
                     f"variable {self.name!r}: a state must be a string, an integer, a float or a "
                     f"boolean, not {state!r} ({type(state).__name__})"
+                )
+            if isinstance(state, int) and not -_TOO_LONG < state < _TOO_LONG:
+                raise DataError(
+                    f"variable {self.name!r}: an integer of more than {LONGEST_INTEGER} digits is "
+                    "no state; use a string"
                 )
         if len(set(self.state_keys)) != len(self.states):
             keys = self.state_keys

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from unveil.errors import DataError, Hint
-from unveil.table.io.sniff import Layout, encodings, open_bytes
+from unveil.table.io.encoding import encodings
+from unveil.table.io.sniff import Layout, open_bytes
 from unveil.table.places import count
 
 __all__ = ["explain", "open_quote"]
@@ -23,7 +24,7 @@ def explain(path: Path, layout: Layout, error: Exception) -> DataError:
     """The error to raise in place of Arrow's."""
     if "skip initial" in str(error):
         return DataError(f"{path}: the file has a header and no rows of data")
-    if isinstance(error, OSError) and not isinstance(error, UnicodeError):
+    if isinstance(error, OSError):
         return DataError(f"{path}: the file cannot be read to its end ({error}); is it cut off?")
     return (
         _wrong_encoding(path, layout)
@@ -60,6 +61,8 @@ def _wrong_encoding(path: Path, layout: Layout) -> DataError | None:
         return None
     except UnicodeDecodeError as error:
         start = error.start
+    except Exception:  # codecs raise what they like
+        return None
     # One character in place of the bad byte, so that its cell is there even when it is empty.
     before = codecs.decode(data[:start], layout.encoding, "replace") + "x"
     records = list(_records(io.StringIO(before, newline=""), layout))

@@ -29,7 +29,9 @@ def read_delimited(
     with open_bytes(path) as stream:
         try:
             table = parse_delimited(stream, layout, columns)
-        except (pa.ArrowInvalid, UnicodeError, OSError) as error:
+        except MemoryError:
+            raise
+        except Exception as error:  # Arrow and the codecs under it raise what they like
             raise explain(path, layout, error) from error
     if table.num_rows == 0:
         raise DataError(

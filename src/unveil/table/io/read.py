@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 import os
 import re
 from collections.abc import Collection, Sequence
@@ -11,16 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.feather as feather
-import pyarrow.parquet as parquet
-
-from unveil.errors import DataError, Hint
+from unveil.errors import DataError
 from unveil.table.assemble import assemble
 from unveil.table.core import Table
 from unveil.table.io.arff import read_arff
+from unveil.table.io.arrow import ARROW_MAGIC, Note, read_arrow
 from unveil.table.io.csv import read_delimited
-from unveil.table.io.sniff import open_bytes, read_head, sniff, text_encoding
+from unveil.table.io.encoding import text_encoding, whole_text
+from unveil.table.io.sniff import open_bytes, read_head, sniff
 from unveil.table.options import Kinds, Reading, States, Unknown, check_names
 from unveil.table.text import DEFAULT_MISSING
 from unveil.table.variable import Variable
@@ -107,8 +104,8 @@ def read_table(
         str(file), kinds, missing, weights, columns, variables, states, like, unknown
     )
     head = read_head(file)
-    if head.startswith((b"PAR1", b"ARROW1", b"FEA1")):
-        return _from_arrow(file, _arrow_table(file, head), ask)
+    if head.startswith(ARROW_MAGIC):
+        return _from_arrow(file, read_arrow(file, head), ask)
     for magic, what in _BINARY.items():
         if head.startswith(magic):
             raise DataError(f"{file}: this is {what}")
@@ -145,18 +142,6 @@ def _wanted(names: Sequence[str], ask: Reading) -> list[str] | None:
     return [*ask.inputs(names), *([] if ask.weights is None else [ask.weights])]
 
 
-def _arrow_table(file: Path, head: bytes) -> Any:
-    try:
-        if head.startswith(b"PAR1"):
-            with open_bytes(file) as stream:
-                compressed = not isinstance(stream, pa.OSFile)
-                source = pa.BufferReader(stream.read()) if compressed else str(file)
-            return parquet.ParquetFile(source).read()
-        return feather.read_table(str(file), memory_map=False)
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{file}: the file starts well and cannot be read on: {error}") from error
-
-
 def _from_arrow(file: Path, table: Any, ask: Reading) -> Table:
     """A table from Parquet or Feather; one that unveil wrote comes back exactly as it was."""
     names = list(table.column_names)
@@ -164,10 +149,8 @@ def _from_arrow(file: Path, table: Any, ask: Reading) -> Table:
     ask.check(names)
     if table.num_rows == 0 or not names:
         raise DataError(f"{file}: the table has {table.num_rows} rows and {len(names)} columns")
-    note = json.loads((table.schema.metadata or {}).get(b"unveil", b"null"))
-    if note and ask.variables is None and ask.kinds is None:
-        written = {v["name"]: Variable(**v) for v in note["variables"]}
-        ask = replace(ask, weights=ask.weights or note["weights"], like=written | ask.like)
+    if ask.variables is None and ask.kinds is None:
+        ask = Note.found(table, file).asked(ask)
     if ask.missing is DEFAULT_MISSING:
         ask = replace(ask, missing=())  # markers belong to text files; in a typed one a null is one
     cells = {name: table.column(name) for name in _wanted(names, ask) or names}
@@ -187,14 +170,7 @@ def _from_arff(file: Path, head: bytes, encoding: str | None, ask: Reading) -> T
     encoding = text_encoding(head, file, encoding)
     with open_bytes(file) as stream:
         data = bytes(stream.read())
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise DataError(
-            f"{file}, line {line}: byte 0x{data[error.start]:02x} is not {encoding} text; try",
-            hint=Hint('encoding="latin-1"', "--encoding latin-1"),
-        ) from error
+    text = whole_text(data, file, encoding)
     attributes, cells = read_arff(file, text)
     ask.check(tuple(cells))
     if ask.variables is None and not isinstance(ask.kinds, str):

@@ -1,8 +1,7 @@
-"""What kind of text file this is: compression, encoding, delimiter and header, from its start."""
+"""What kind of text file this is: compression, delimiter and header, from its start."""
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
@@ -14,29 +13,16 @@ from typing import Any
 import pyarrow as pa
 
 from unveil.errors import DataError, Hint
+from unveil.table.io.encoding import decoded, encodings, text_encoding
 from unveil.table.options import check_names
 from unveil.table.places import tell
 
-__all__ = [
-    "DELIMITERS",
-    "Layout",
-    "encodings",
-    "open_bytes",
-    "read_head",
-    "sniff",
-    "text_encoding",
-]
+__all__ = ["DELIMITERS", "Layout", "open_bytes", "read_head", "sniff"]
 
 HEAD_BYTES = 1 << 18
 DELIMITERS = (",", ";", "\t", "|")
 
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 
 
 @dataclass(frozen=True)
@@ -73,35 +59,6 @@ def read_head(path: Path) -> bytes:
         ) from error
 
 
-def encodings(first: str) -> Hint:
-    """The encodings to try, `first` and one more."""
-    return Hint(
-        f'encoding="{first}" or encoding="cp1252".', f"--encoding {first} or --encoding cp1252."
-    )
-
-
-def text_encoding(head: bytes, path: Path, encoding: str | None) -> str:
-    """The encoding given, or the one its byte order mark tells, or UTF-8; binary is refused."""
-    if encoding is not None:
-        try:
-            codecs.lookup(encoding)
-        except LookupError:
-            raise DataError(
-                f'{path}: no encoding is called {encoding!r}; try "utf-8" or "latin-1"'
-            ) from None
-        return encoding
-    for mark, name in _BYTE_ORDER_MARKS:
-        if head.startswith(mark):
-            return name
-    if b"\x00" in head:
-        raise DataError(
-            f"{path}: byte {head.index(0) + 1} is zero, so this is no text file. A table is a CSV, "
-            "Parquet, Feather or ARFF file; for UTF-16 without a mark say",
-            hint=Hint('encoding="utf-16".', "--encoding utf-16."),
-        )
-    return "utf-8"
-
-
 def sniff(
     path: Path,
     head: bytes,
@@ -112,20 +69,18 @@ def sniff(
     encoding: str | None = None,
 ) -> Layout:
     """The layout of a delimited text file, from its first bytes."""
-    if len(quote) > 1 or (delimiter is not None and len(delimiter) != 1):
-        raise DataError(
-            f"delimiter and quote must be single characters, got {delimiter!r} and {quote!r}"
-        )
     encoding = text_encoding(head, path, encoding)
-    text = codecs.getincrementaldecoder(encoding)("replace").decode(head)
-    if not text.strip():
-        raise DataError(f"{path}: the file is empty; expected a header line and rows of data")
+    text = decoded(head, path, encoding)
     before, told = _preamble(path, text)
     text = "".join(text.splitlines(keepends=True)[before:])
+    if not text.strip():
+        raise DataError(f"{path}: the file is empty; expected a header line and rows of data")
     whole = len(head) < HEAD_BYTES
-    delimiter = delimiter or told
+    delimiter = told if delimiter is None else delimiter
+    _check_marks(path, delimiter, quote)
     if delimiter is None:
-        delimiter = max(DELIMITERS, key=lambda mark: _fit(_records(text, mark, quote, whole)[0]))
+        marks = [mark for mark in DELIMITERS if mark != quote]
+        delimiter = max(marks, key=lambda mark: _fit(_records(text, mark, quote, whole)[0]))
     records, lines = _records(text, delimiter, quote, whole)
     skip, rows = before + lines[0], tuple(map(tuple, records))
     if not header:
@@ -136,12 +91,24 @@ def sniff(
     return Layout(encoding, delimiter, quote, names, skip, rows[1:])
 
 
+def _check_marks(path: Path, delimiter: str | None, quote: str) -> None:
+    """Refuse a delimiter or a quote that no parser can work with."""
+    for what, mark in (("delimiter", delimiter), ("quote", quote or None)):
+        if mark is not None and not (len(mark) == 1 and mark.isascii() and mark not in "\0\r\n"):
+            raise DataError(
+                f"{path}: the {what} must be one plain (ASCII) character, and it is {mark!r}; "
+                "replace it in the file by a semicolon or a tab"
+            )
+    if delimiter is not None and delimiter == quote:
+        raise DataError(f"{path}: {quote!r} cannot be both the delimiter and the quote")
+
+
 def _preamble(path: Path, text: str) -> tuple[int, str | None]:
     """How many lines come before the table, and the delimiter if Excel's `sep=;` tells it.
 
     Lines that start with `#` are comments when they have not the width of what follows.
     """
-    lines = text.splitlines()[:100]
+    lines = text.splitlines()[:100] or [""]
     told = re.fullmatch(r"sep=(.)", lines[0])
     if told:
         return 1, told.group(1)

@@ -11,7 +11,6 @@ empty string as a label cannot be told from a missing cell and is written with a
 from __future__ import annotations
 
 import gzip
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +24,7 @@ from unveil.errors import DataError
 from unveil.files import atomic_write
 from unveil.table.core import Table
 from unveil.table.export import named_weights, to_arrow
+from unveil.table.io.arrow import with_note
 from unveil.table.io.sniff import DELIMITERS
 from unveil.table.places import at, tell
 from unveil.table.variable import Variable, label_text
@@ -137,14 +137,7 @@ def _quoted(text: str, delimiter: str) -> str:
 
 
 def _noted(table: Table, weights: str) -> Any:
-    """The Arrow table with the variables noted in its schema, for an exact way back."""
-    note = {
-        "variables": [
-            {"name": v.name, "states": v.states, "hidden": v.hidden} for v in table.variables
-        ],
-        "weights": None if table.weights is None else weights,
-    }
-    return to_arrow(table, weights).replace_schema_metadata({"unveil": json.dumps(note)})
+    return with_note(table, to_arrow(table, weights), weights)
 
 
 def _write_parquet(table: Table, stream: BinaryStream, weights: str) -> None:
