@@ -134,7 +134,7 @@ def cluster_rows(
     if not names:
         return generator.integers(n_clusters, size=table.n_rows)
     points = _points(table, names)
-    weights = table.row_weights.astype(np.float32)
+    weights = _in_reach(table.row_weights)
     centres = _far_apart(points, weights, n_clusters, generator)
     labels = np.full(table.n_rows, -1)
     for _ in range(max(rounds, 1)):
@@ -149,6 +149,14 @@ def cluster_rows(
             if total > 0:
                 centres[k] = weights[inside] @ points[inside] / total
     return labels.astype(np.int64)
+
+
+def _in_reach(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """The weights by a power of two, the largest near one: single precision has a short reach."""
+    most = weights.max(initial=0.0)
+    if most == 0:
+        return np.ones(len(weights), np.float32)  # nobody counts, so all do
+    return np.ldexp(weights, -np.frexp(most)[1]).astype(np.float32)
 
 
 def _points(table: Table, names: Sequence[str]) -> npt.NDArray[np.float32]:

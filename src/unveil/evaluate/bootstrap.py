@@ -17,6 +17,9 @@ from unveil.table.core import Table
 
 __all__ = ["ArcConfidence", "bootstrap_arcs", "resampled"]
 
+MOST_DRAWN = 2.0**53
+"""So many cases are drawn one by one at most: all whole numbers up to it are exact."""
+
 
 @dataclass(frozen=True)
 class ArcConfidence(Record):
@@ -89,9 +92,11 @@ def resampled(table: Table, generator: np.random.Generator) -> Table:
     """As many cases as the table stands for, drawn from it with replacement."""
     if table.weights is None:
         return table.take(generator.integers(table.n_rows, size=table.n_rows))
-    cases = max(1, round(table.total_weight))
+    # More cases than can be counted are drawn by the dozen.
+    dozen = max(1.0, table.total_weight / MOST_DRAWN)
+    cases = max(1, round(table.total_weight / dozen))
     drawn = generator.multinomial(cases, table.weights / table.weights.sum())
-    return table.take(drawn > 0).with_weights(drawn[drawn > 0].astype(np.float64))
+    return table.take(drawn > 0).with_weights(drawn[drawn > 0] * dozen)
 
 
 def _features(dag: DAG, names: tuple[str, ...]) -> npt.NDArray[np.float64]:

@@ -12,10 +12,10 @@ import pyarrow as pa
 from unveil.errors import DataError
 from unveil.table.core import Column, Table
 from unveil.table.options import Reading
-from unveil.table.places import at
 from unveil.table.text import infer_text, known_text
 from unveil.table.typed import infer_objects, infer_typed, known_typed
 from unveil.table.variable import Variable
+from unveil.table.weights import checked_weights, no_weights
 
 __all__ = ["assemble"]
 
@@ -28,7 +28,7 @@ def assemble(
     `text` says that the columns are the cells of a text file, whose types are still to be found.
     """
     made = [_column(n, columns[n], ask, text, quote) for n in ask.inputs(tuple(columns))]
-    weights = None if ask.weights is None else _weights(columns[ask.weights], ask, text)
+    weights = None if ask.weights is None else _weights(columns, ask, text)
     return Table([v for v, _ in made], [c for _, c in made], weights)
 
 
@@ -48,21 +48,16 @@ def _column(
     return infer_typed(name, values, kind, missing, source)
 
 
-def _weights(values: Any, ask: Reading, text: bool) -> npt.NDArray[np.float64]:
+def _weights(columns: Mapping[str, Any], ask: Reading, text: bool) -> npt.NDArray[np.float64]:
     name, missing, source = str(ask.weights), ask.missing, ask.source
-    number = Variable(name)
-    if isinstance(values, list):
-        numbers = infer_objects(name, values, "continuous", missing, source)[1]
-    elif text:
-        numbers = known_text(number, values, missing, source)
-    else:
-        numbers = known_typed(number, pa.chunked_array(values), missing, source)
-    bad = ~(numbers >= 0)
-    if bad.any():
-        row = int(np.argmax(bad))
-        what = "empty" if np.isnan(numbers[row]) else repr(float(numbers[row]))
-        raise DataError(
-            f"{at(source, row + 1, name)}: a weight must be a number that is not negative, and "
-            f"it is {what}"
-        )
-    return numbers
+    number, values = Variable(name), columns[name]
+    try:
+        if isinstance(values, list):
+            numbers = infer_objects(name, values, "continuous", missing, source)[1]
+        elif text:
+            numbers = known_text(number, values, missing, source)
+        else:
+            numbers = known_typed(number, pa.chunked_array(values), missing, source)
+    except DataError as error:
+        raise no_weights(name, error, list(columns)) from error
+    return checked_weights(numbers, source, name)

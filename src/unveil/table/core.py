@@ -16,6 +16,7 @@ import numpy.typing as npt
 from unveil.errors import DataError
 from unveil.table.places import count, listing
 from unveil.table.variable import Label, Variable
+from unveil.table.weights import checked_weights
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -409,13 +410,7 @@ def _checked_weights(weights: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.floa
     array = np.asarray(weights, dtype=np.float64)
     if array.shape != (n_rows,):
         raise DataError(f"weights must have one number per row ({n_rows}), got {array.shape}")
-    bad = ~(np.isfinite(array) & (array >= 0))
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        raise DataError(
-            f"row {row + 1}: a weight must be finite and not negative, got {array[row]}"
-        )
-    return _read_only(array)
+    return _read_only(checked_weights(array))
 
 
 def recoded(column: Column, dtype: npt.DTypeLike) -> Column:
