@@ -3,12 +3,14 @@
     python tools/make_pictures.py
 
 docs/images/college_plans.svg: the network of the bundled college plans before and after discovery,
-as `make demo` finds it.
+as `make demo` finds it; docs/images/report.png: the first screen of its report (needs Chromium).
 """
 
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -16,6 +18,7 @@ import unveil
 from unveil.cli import main as unveil_program
 from unveil.report import svg_text
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 
 
@@ -45,12 +48,28 @@ def _placed(svg: str, x: float, y: float) -> str:
     return svg.replace("<svg ", f'<svg x="{x:g}" y="{y:g}" ', 1)
 
 
+def first_screen(page: Path, picture: Path, width: int = 820, height: int = 1150) -> None:
+    """The top of a page as a small PNG, as a browser shows it."""
+    from PIL import Image
+
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        print(f"{picture.name}: none of {', '.join(BROWSERS)} is here, so it stays as it was")
+        return
+    words = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    words += [f"--window-size={width},{height}", f"--screenshot={picture}", page.resolve().as_uri()]
+    subprocess.run([browser, *words], check=True, capture_output=True, timeout=120)
+    # Few colours are enough, and a third of the bytes.
+    Image.open(picture).convert("RGB").quantize(48).save(picture, optimize=True)
+
+
 def main() -> None:
     """Draw them all."""
     with tempfile.TemporaryDirectory() as folder:
         unveil_program(["demo", "--output", folder])
         columns = unveil.load(Path(folder) / "baseline.json")
         found = unveil.load(Path(folder) / "model.json")
+        first_screen(Path(folder) / "report.html", IMAGES / "report.png")
     before = svg_text(columns, title="the columns alone")
     after = svg_text(found, highlight=found.hidden, title="with what was hidden")
     (IMAGES / "college_plans.svg").write_text(side_by_side(before, after), encoding="utf-8")
