@@ -253,7 +253,6 @@ def test_learn_from_continuous_columns(run, tmp_path):
     [
         (b"x\n1\ncaf\xe9\n", [], "often --encoding latin-1 or --encoding cp1252."),
         (b"caf\xe9\n1\n", [], "often --encoding latin-1 or --encoding cp1252."),
-        (b"x\x00y\n1\n", [], "without a mark say --encoding utf-16."),
         (b"1,2\n", [], "If the first line is data, read it with --no-header."),
         (b"1,2\n3,4\n", [], "if the file has no header, read it with --no-header"),
         (b"x\n1\nq\n", ["--continuous", "x"], "--missing, or read the column with --discrete x."),
@@ -270,8 +269,46 @@ def test_advice_is_in_the_words_of_the_command_line(run, tmp_path, content, word
 def test_learn_notes_what_looks_like_an_identifier(run, tmp_path):
     path = tmp_path / "id.csv"
     path.write_text("id,b\n" + "".join(f"n{i},{'xy'[i % 2]}\n" for i in range(120)))
-    assert "note: column 'id' has 120 states in 120 rows" in run("learn", path)[2]
+    err = run("learn", path)[2]
+    assert (
+        err
+        == "note: column 'id' looks like an identifier and is left out (--discrete id keeps it)\n"
+    )
     assert run("learn", path, "--drop", "id")[2] == ""
+    kept = run("learn", path, "--discrete", "id")
+    assert "note: column 'id' has 120 states in 120 rows" in kept[2]
+
+
+def test_a_column_of_counts_is_told(run, tmp_path):
+    path = tmp_path / "counts.csv"
+    rows = [(a, b, (7 * a + 13 * b) % 11 + 30 * a) for a in range(3) for b in range(8)]
+    path.write_text("a,b,count\n" + "".join(f"{a},{b},{n}\n" for a, b, n in rows))
+    code, _, err = run("learn", path)
+    assert code == 1
+    assert "note: column 'count' looks like how often each row counts" in err
+    assert "--weights count" in err
+    assert "--weights count" in run("info", path)[1]
+    assert run("learn", path, "--weights", "count")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "sentence"),
+    [
+        ("a,n\nx,1\ny,2\n", "--weights a", "row 1, column 'a': 'x' is no weight. The weights are"),
+        ("a,n\nx,1\ny,2\n", "--weights a", "It may be 'n' instead. Without --weights every row"),
+        ("a,n\nx,1\ny,1e300\n", "--weights n", "row 2, column 'n': a weight of 1e+300 is more"),
+        ("a,n\nx,1\n", "--delimiter é", "must be one plain (ASCII) character, and it is 'é'"),
+        ("a,n\nx,1\n", "--encoding hex", "no encoding of text is called 'hex'"),
+        ("sep=|\n", "", "the file is empty; expected a header line"),
+        ("a,n\nx,1\n", '--delimiter "', "cannot be both the delimiter and the quote"),
+    ],
+)
+def test_odd_requests_end_in_a_sentence(run, tmp_path, content, words, sentence):
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    code, _, err = run("info", path, *words.split())
+    assert (code, "Traceback" in err) == (1, False)
+    assert sentence in err
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,12 @@ def discover(
     resume: Annotated[
         bool, typer.Option(help="Go on from what an earlier run in the same folder found.")
     ] = True,
+    blocks: Annotated[
+        bool,
+        typer.Option(
+            "--blocks", help="Leave out blocks of neighbouring rows, for rows in order of time."
+        ),
+    ] = False,
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
@@ -66,7 +72,7 @@ def discover(
         equivalent_sample_size=equivalent_sample_size,
         adapt=adapt,  # type: ignore[arg-type]
         max_hidden=max_hidden, n_states=n_states,
-        max_parents=max_parents, soft=soft,
+        max_parents=max_parents, soft=soft, blocks=blocks,
     )  # fmt: skip
     table = prepared(data, reading, drop, discretize, n_bins)
     folder = RunFolder(output, table, settings, seed, resume)

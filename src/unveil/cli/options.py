@@ -60,7 +60,8 @@ def prepared(
 
     table = Table.read(data, **reading)
     way = None if method is None else OLD_METHODS.get(method, method)
-    return prepare(table, drop=drop or (), discretize=way, n_bins=n_bins).table
+    asked_for = {*(reading.get("kinds") or ()), *(reading.get("states") or ())}
+    return prepare(table, drop=drop or (), discretize=way, n_bins=n_bins, keep=asked_for).table
 
 
 OLD_OPTIONS = {"--ess": "--equivalent-sample-size", "--bins": "--n-bins"}

@@ -77,7 +77,7 @@ class Bench:
 
     def left_out(self, network: Network) -> float:
         """The log-likelihood of every row under parameters from the other folds, summed (nats)."""
-        return cross_validated(network, self.table, self.prior, 5, self.seed).log_likelihood
+        return cross_validated(network, self.table, self.settings, 5, self.seed).log_likelihood
 
     @cached_property
     def left_out_without(self) -> float:

@@ -18,6 +18,7 @@ from unveil.progress import Progress, StopReason, Ticker
 from unveil.records import Record
 from unveil.statistics.memory import as_rows
 from unveil.table.core import Table
+from unveil.table.order import tell_of_order
 
 __all__ = ["DiscoveryReport", "discover"]
 
@@ -141,12 +142,13 @@ def discover(
         )
     table = as_rows(data) if hasattr(data, "distinct") else data
     table = table if isinstance(table, Table) else Table.from_frame(table)
+    if settings is None or not settings.blocks:
+        tell_of_order(table)
     ticker = Ticker.of(progress, time_limit)
     searching = ticker.part(share=1.0 - FOR_EVIDENCE if evidence or straw_men else 1.0)
     found = discover_networks(
         table, settings, earlier, None, seed, searching, None, n_jobs, on_round
     )
-    prior = found.settings.prior
     proofs = {}
     folds = min(folds, n_cases(table))
     if folds < 2:
@@ -157,15 +159,15 @@ def discover(
         for r in found.rounds:
             if r.kept is not None:
                 proofs[r.kept.name] = evidence_for(
-                    r, table, prior, found.seed, folds, resamples, ticker
+                    r, table, found.settings, found.seed, folds, resamples, ticker
                 )
     meanings = {name: meaning_of(found.network, table, name) for name in found.hidden}
     compared: list[StrawMan] = []
     own: LogLoss | None = None
     if straw_men and ticker.keep_going():
         ticker.offer("straw men", 0, float("nan"))
-        own = cross_validated(found.network, table, prior, folds, found.seed)
-        held_out = cross_validated(found.baseline, table, prior, folds, found.seed)
+        own = cross_validated(found.network, table, found.settings, folds, found.seed)
+        held_out = cross_validated(found.baseline, table, found.settings, folds, found.seed)
         compared.append(
             StrawMan("no hidden variable", found.baseline, found.baseline_score, held_out)
         )

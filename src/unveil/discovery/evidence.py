@@ -10,6 +10,7 @@ import numpy as np
 from unveil.discovery.patience import inside
 from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round
+from unveil.discovery.settings import Settings
 from unveil.em.scores import hidden_scores
 from unveil.em.short import short_em
 from unveil.em.structural import structural_em
@@ -75,7 +76,7 @@ class StrawMan(Record):
 def evidence_for(
     round_: Round,
     table: Table,
-    prior: EquivalentSampleSize,
+    settings: Settings,
     seed: int,
     folds: int = 5,
     n_resamples: int = 10,
@@ -83,12 +84,13 @@ def evidence_for(
 ) -> Evidence:
     """The evidence for the hidden variable that a round kept."""
     assert round_.kept is not None
+    prior = settings.prior
     before, after, name = round_.before, round_.kept.network, round_.kept.name
     ticker = ticker or Ticker()
     ticker.offer(f"evidence for {name}", 0, float("nan"), detail="cross-validation")
     saved = paired_gain(
-        cross_validated(after, table, prior, folds, seed),
-        cross_validated(before, table, prior, folds, seed),
+        cross_validated(after, table, settings, folds, seed),
+        cross_validated(before, table, settings, folds, seed),
     )
     wins, done = 0, 0
     for stream in np.random.SeedSequence(seed).spawn(n_resamples):
@@ -114,7 +116,7 @@ def naive_straw_man(
         table, naive_graph(table.names, name), BDeu(prior.size), hidden=hidden, prior=prior,
         max_rounds=10, em_iterations=30, seed=discovery.seed, **inside(ticker or Ticker()),
     )  # fmt: skip
-    held_out = cross_validated(found.network, table, prior, folds, discovery.seed)
+    held_out = cross_validated(found.network, table, discovery.settings, folds, discovery.seed)
     return StrawMan("one hidden parent of everything", found.network, found.score, held_out)
 
 

@@ -36,6 +36,7 @@ class Settings:
     - `restarts`: how often the search for the network without hidden variables starts again, at
       most (large tables get fewer), and how many hidden variables are tried in random places of a
       table that is small
+    - `blocks`: leave out blocks of neighbouring rows in cross-validation, for rows in order of time
     """
 
     equivalent_sample_size: float = 1.0
@@ -49,6 +50,7 @@ class Settings:
     soft: int = 0
     min_gain: float = 1.0
     restarts: int = 20
+    blocks: bool = False
 
     def __post_init__(self) -> None:
         if self.adapt not in get_args(Adapt):

@@ -73,7 +73,7 @@ class TableEstimator(DensityMixin, BaseEstimator):
         check_settings(self)
         table = _weighted(_read(self, X, None), sample_weight)
         self._columns = table.variables
-        ready = prepare(table, discretize=self.discretize, n_bins=self.n_bins)
+        ready = prepare(table, discretize=self.discretize, n_bins=self.n_bins, keep=table.names)
         self.discretizer_ = ready.discretizer
         return ready.table
 

@@ -53,11 +53,13 @@ def cross_validate(
     progress: Progress | None = None,
     held_out: float | None = None,
     time_limit: float | None = None,
+    blocks: bool = False,
 ) -> CrossValidation:
     """The log-loss of `learner` by cross-validation: every case is predicted by the other folds.
 
     `learner` is any function from a table to something that has `row_log_likelihoods`. A fraction
-    as `held_out` makes a single split instead of `folds`. Asked to stop, it reports the folds done
+    as `held_out` makes a single split instead of `folds`. With `blocks`, neighbouring rows are left
+    out together, for rows that follow one another in time. Asked to stop, it reports the folds done
     so far, at least one; a later fold in which time ran out is not counted, since its learner may
     have been cut short.
 
@@ -67,7 +69,7 @@ def cross_validate(
     True
     """
     ticker = Ticker.of(progress, time_limit)
-    dealt = deal_cases(table, folds, held_out, seed)
+    dealt = deal_cases(table, folds, held_out, seed, blocks)
     n_folds = dealt.shape[1]
     done: list[LogLoss] = []
     stopped: StopReason | None = None

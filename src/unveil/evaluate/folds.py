@@ -1,7 +1,8 @@
 """Cases dealt to folds: what to learn from, and what to leave out.
 
 A row of whole weight w stands for w cases, which are dealt one by one; rows of fractional weight
-are dealt whole, rows of weight zero not at all.
+are dealt whole, rows of weight zero not at all. Cases are dealt at random or, when rows follow one
+another in time, in blocks: a case is then predicted without its neighbours.
 """
 
 from __future__ import annotations
@@ -26,15 +27,20 @@ def n_cases(table: Table) -> int:
 
 
 def fold_tables(
-    table: Table, folds: int, seed: int | np.random.Generator | None = None
+    table: Table,
+    folds: int,
+    seed: int | np.random.Generator | None = None,
+    blocks: bool = False,
 ) -> Iterator[tuple[Table, Table]]:
     """For each fold, the cases to learn from and the cases left out.
 
     >>> table = Table.from_frame({"x": list("abcde")})
     >>> [held_out.n_rows for _, held_out in fold_tables(table, folds=2, seed=1)]
     [3, 2]
+    >>> [held_out.labels("x") for _, held_out in fold_tables(table, folds=2, blocks=True)]
+    [['a', 'b', 'c'], ['d', 'e']]
     """
-    for share in deal_cases(table, folds, None, seed).T:
+    for share in deal_cases(table, folds, None, seed, blocks).T:
         yield parted(table, share)
 
 
@@ -48,10 +54,12 @@ def deal_cases(
     folds: int,
     held_out: float | None = None,
     seed: int | np.random.Generator | None = None,
+    blocks: bool = False,
 ) -> Weights:
     """The weight of every row that each fold leaves out, shape (n_rows, n_folds).
 
-    With `held_out` there is a single fold, of that share of the cases.
+    With `held_out` there is a single fold, of that share of the cases. `blocks` makes every fold a
+    block of neighbouring rows, and what is held out the last ones.
     """
     check_dealing(table, folds, held_out)
     generator = np.random.default_rng(seed)
@@ -59,9 +67,10 @@ def deal_cases(
     weights = table.row_weights[counted]
     whole = _whole(weights)
     owners = np.repeat(counted, weights.astype(np.int64)) if whole else counted
-    order = generator.permutation(len(owners))
+    in_order = np.arange(len(owners))
+    order = in_order[::-1] if blocks else generator.permutation(len(owners))
     if held_out is None:
-        place = order % folds
+        place = in_order * folds // len(owners) if blocks else order % folds
     else:
         folds, place = 1, np.ones(len(owners), np.int64)
         place[order[: _n_held_out(len(owners), held_out)]] = 0

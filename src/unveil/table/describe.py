@@ -12,6 +12,7 @@ from unveil.records import Record
 from unveil.table.core import Column, Table
 from unveil.table.fold import row_groups
 from unveil.table.oddities import column_oddities, table_oddities
+from unveil.table.roles import role_of
 from unveil.table.variable import Label
 
 __all__ = ["ColumnDescription", "TableDescription", "describe"]
@@ -108,7 +109,9 @@ def _column(table: Table, name: str, most_common: int) -> ColumnDescription:
         minimum=float(present.min()) if numbers else None,
         mean=float(np.average(present, weights=weights)) if numbers else None,
         maximum=float(present.max()) if numbers else None,
-        oddities=column_oddities(variable, codes, rows, shares, int(missing.sum())),
+        oddities=column_oddities(
+            variable, codes, rows, shares, int(missing.sum()), role_of(table, name)
+        ),
     )
 
 

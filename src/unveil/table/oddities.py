@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from hashlib import sha256
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.table.core import Column, Table
+from unveil.table.order import likeness_of_neighbours
 from unveil.table.places import count, listing
+from unveil.table.roles import Role
 from unveil.table.text import MAX_INTEGER_STATES
 from unveil.table.variable import Label, Variable, label_text
 
@@ -29,8 +32,12 @@ def column_oddities(
     rows: npt.NDArray[np.intp],
     shares: npt.NDArray[np.float64],
     n_missing: int,
+    role: Role | None = None,
 ) -> tuple[str, ...]:
-    """Sentences about one column: its distinct codes or values, their rows and shares of weight."""
+    """Sentences about one column: its distinct codes or values, their rows and shares of weight.
+
+    `role` is what it seems to be when it is no variable.
+    """
     n_present = int(rows.sum())
     if n_present == 0:
         return ("all cells are missing; it will be treated as never observed",)
@@ -38,15 +45,15 @@ def column_oddities(
         value = variable.labels[int(codes[0])] if variable.is_discrete else float(codes[0])
         every = "every row holds" if not n_missing else "every cell that is there holds"
         return (f"constant: {every} {value!r}; it can tell nothing about other columns",)
-    found = []
+    found = _ROLES[role](variable.name) if role in _ROLES else []
     top = float(shares.max())
     if top > NEARLY_CONSTANT:
         most = int(np.argmax(shares))
         value, rest = _value(variable, codes[most]), n_present - int(rows[most])
         found.append(f"nearly constant: all rows but {rest:,} hold {value!r}")
-    if variable.is_discrete:
+    if variable.is_discrete and role is not Role.DATE:
         found += _discrete(variable, codes, rows)
-    else:
+    elif not variable.is_discrete and role is not Role.COUNT:
         found += _continuous(codes, rows, top)
     if n_missing > n_present:
         found.append(f"more than half of the cells are missing ({n_missing:,})")
@@ -56,6 +63,12 @@ def column_oddities(
 def table_oddities(table: Table, n_distinct_rows: int) -> tuple[str, ...]:
     """Sentences about the table as a whole."""
     found = []
+    likeness = likeness_of_neighbours(table)
+    if likeness is not None:
+        found.append(
+            f"neighbouring rows agree {likeness:.0%} more than chance, as if rows followed one "
+            "another in time"
+        )
     if table.n_columns > table.n_rows:
         found.append(
             f"there are more columns ({table.n_columns:,}) than rows ({table.n_rows:,}); expect "
@@ -71,6 +84,15 @@ def table_oddities(table: Table, n_distinct_rows: int) -> tuple[str, ...]:
             "folding the equal ones makes the work as much smaller"
         )
     return tuple(found)
+
+
+_ROLES: dict[Role | None, Callable[[str], list[str]]] = {
+    Role.DATE: lambda name: ["dates; learning leaves them out"],
+    Role.COUNT: lambda name: [
+        f"looks like how often each row counts; if so, take it as the weights (--weights {name})"
+    ],
+}
+"""What is said of roles that the finders below do not see."""
 
 
 def _discrete(variable: Variable, codes: Column, rows: npt.NDArray[np.intp]) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from unveil.errors import DataError, Hint
@@ -10,19 +11,21 @@ from unveil.table.core import Table
 from unveil.table.cuts import CUTTERS
 from unveil.table.discretize import Discretizer
 from unveil.table.places import tell
+from unveil.table.roles import FEW_ROWS, Role, role_of
 
 __all__ = ["Prepared", "prepare"]
-
-FEW_ROWS = 50
-"""In so few rows, or with so few states, no column is taken for an identifier."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A discrete table to learn from, and the cuts that made it so, for rows that come later."""
+    """A discrete table to learn from, and the cuts that made it so, for rows that come later.
+
+    `left_out` names the columns that are no variables.
+    """
 
     table: Table
     discretizer: Discretizer | None = None
+    left_out: tuple[str, ...] = ()
 
 
 def prepare(
@@ -31,11 +34,13 @@ def prepare(
     drop: Sequence[str] = (),
     discretize: str | None = None,
     n_bins: int = 3,
+    keep: Collection[str] = (),
 ) -> Prepared:
     """The table without the columns of `drop`, its continuous columns cut into `n_bins` states.
 
     `discretize` is a method of `Discretizer`; without one, continuous columns are refused. Columns
-    that look like identifiers are warned of.
+    that look like identifiers, row numbers or dates are left out, too, with a warning, unless
+    `keep` names them. A column that looks like weights is told.
 
     >>> table = Table.from_frame({"id": [7, 8, 9], "x": [0.5, 1.0, 9.5]})
     >>> prepare(table, drop=["id"], discretize="equal_width", n_bins=2).table.labels("x")
@@ -47,6 +52,9 @@ def prepare(
         if set(drop) >= set(table.names):
             raise DataError("all columns are dropped, which leaves nothing to learn from")
         table = table.without(drop)
+    left_out = _leave_out(table, keep)
+    table = table.without(left_out) if left_out else table
+    _tell_of_weights(table, keep)
     continuous = [v.name for v in table.variables if not v.is_discrete]
     _refuse_empty(table, continuous)
     cuts = None
@@ -56,7 +64,32 @@ def prepare(
         cuts = Discretizer.fit(table, continuous, method=discretize, n_bins=n_bins)
         table = cuts.apply(table)
     _tell_of_identifiers(table)
-    return Prepared(table, cuts)
+    return Prepared(table, cuts, left_out)
+
+
+def _leave_out(table: Table, keep: Collection[str]) -> tuple[str, ...]:
+    """The columns that are no variables; none when they are all there is."""
+    no_variables = (Role.IDENTIFIER, Role.ROW_NUMBER, Role.DATE)
+    roles = {name: role_of(table, name) for name in table.names if name not in keep}
+    out = {name: role for name, role in roles.items() if role in no_variables}
+    if len(out) == table.n_columns:
+        return ()
+    for name, role in out.items():
+        option = f"--{'discrete' if table.variable(name).is_discrete else 'continuous'} "
+        tell(
+            f"column {name!r} looks like {role} and is left out",
+            Hint(f"(keep=[{name!r}] keeps it)", f"({option}{shlex.quote(name)} keeps it)"),
+        )
+    return tuple(out)
+
+
+def _tell_of_weights(table: Table, keep: Collection[str]) -> None:
+    for name in table.names:
+        if name not in keep and role_of(table, name) is Role.COUNT:
+            tell(
+                f"column {name!r} looks like {Role.COUNT}; if so, read the table with",
+                Hint(f"weights={name!r}", f"--weights {shlex.quote(name)}"),
+            )
 
 
 def _refuse_empty(table: Table, names: Sequence[str]) -> None:
