@@ -95,19 +95,19 @@ def test_criteria_follow_their_formulas():
     assert mixture.cheeseman_stutz < mixture.log_likelihood
 
 
-@pytest.mark.parametrize("criterion", ["bic", "aic", "cheeseman-stutz", "held-out"])
-def test_every_criterion_finds_two_plain_classes(criterion):
+@pytest.mark.parametrize("score", ["bic", "aic", "cheeseman-stutz", "held-out"])
+def test_every_score_finds_two_plain_classes(score):
     found = latent_classes(
-        two_sides(800), classes=(1, 2), criterion=criterion, n_starts=2, held_out=3, seed=1
+        two_sides(800), classes=(1, 2), score=score, n_starts=2, held_out=3, seed=1
     )
     assert found.n_classes == 2
-    assert found.criterion == criterion
+    assert found.score_name == score
     assert found[1].held_out.bits > found[2].held_out.bits
 
 
 def test_held_out_is_about_cases_and_repeats():
     table = table_of("stouffer_toby")
-    options = {"classes": 2, "criterion": "held-out", "n_starts": 2, "seed": 5}
+    options = {"classes": 2, "score": "held-out", "n_starts": 2, "seed": 5}
     folds = latent_classes(table, **options).best.held_out
     again = latent_classes(table, **options).best.held_out
     assert folds == again
@@ -246,7 +246,7 @@ def test_the_time_limit_binds_with_and_without_rows_held_out(held_out):
     [
         ({"classes": 0}, "whole number from 1"),
         ({"classes": []}, "whole number from 1"),
-        ({"criterion": "bayes"}, "choose one of bic, aic, cheeseman-stutz, held-out"),
+        ({"score": "bayes"}, "choose one of bic, aic, cheeseman-stutz, held-out"),
         ({"name": "q0"}, "the table has a column 'q0'"),
         ({"n_starts": 0}, "at least one start"),
     ],

@@ -45,7 +45,7 @@ def cluster(
             "as --state-names names, if not given."
         ),
     ] = None,
-    criterion: Annotated[
+    score: Annotated[
         str, typer.Option(help="What chooses: bic, aic, cheeseman-stutz or held-out.")
     ] = "bic",
     output: Annotated[
@@ -96,7 +96,7 @@ def cluster(
     prior = None if size is None else EquivalentSampleSize(size)
     with live_progress("nats") as listener:
         found = latent_classes(
-            table, None if classes is None else _numbers(classes), criterion, starts,  # type: ignore[arg-type]
+            table, None if classes is None else _numbers(classes), score, starts,  # type: ignore[arg-type]
             prior, class_name(name), folds,
             seed=seed, progress=listener, time_limit=time_limit, states=class_states(state_names),
             bootstrap=bootstrap,
@@ -153,7 +153,7 @@ def _show(found: MixtureResult) -> None:
     show_table([*head, *(["held-out bits"] if held else []), "starts at best"], rows)
     _show_fit(found)
     plural = "" if found.n_classes == 1 else "es"
-    say(f"{found.n_classes} class{plural} chosen by {found.criterion} (seed {found.seed})")
+    say(f"{found.n_classes} class{plural} chosen by {found.score_name} (seed {found.seed})")
     for profile in found.profiles:
         say(f"  {profile.words}")
     _show_probabilities(found)

@@ -64,7 +64,7 @@ def prepared(
     return prepare(table, drop=drop or (), discretize=way, n_bins=n_bins, keep=asked_for).table
 
 
-OLD_OPTIONS = {"--ess": "--equivalent-sample-size", "--bins": "--n-bins"}
+OLD_OPTIONS = {"--ess": "--equivalent-sample-size", "--bins": "--n-bins", "--criterion": "--score"}
 """Options as they used to be called; still understood, not shown."""
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unveil.em.mixture import CRITERIA, MixtureResult, latent_classes
+from unveil.em.mixture import SCORES, MixtureResult, latent_classes
 from unveil.estimators.door import Matrix, TableEstimator, seed_of
 from unveil.estimators.settings import SHARED, at_least_zero, one_of, positive, whole_from
 from unveil.table.options import Unknown
@@ -60,7 +60,7 @@ class LatentClassModel(TransformerMixin, TableEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SHARED,
         "n_classes": [whole_from(1), Iterable],
-        "criterion": [one_of(CRITERIA)],
+        "criterion": [one_of(SCORES)],
         "n_starts": [whole_from(1)],
         "equivalent_sample_size": [positive, None],
         "max_iterations": [whole_from(1)],

@@ -6,7 +6,7 @@ Finite Mixture Model"):
     P(x) = sum over c of P(c) * product over i of P(x_i | c).
 
 - `call.py`: `latent_classes`, every number of classes asked for, and the best of them
-- `choice.py`: what each number is worth by which criterion, and the one chosen
+- `choice.py`: what each number is worth by which score, and the one chosen
 - `fit.py`: one number of classes, by EM from several starts
 - `door.py`: what is refused before anything is fitted
 - `bootstrap.py`: is one more class better than chance?
@@ -17,17 +17,17 @@ Finite Mixture Model"):
 
 from unveil.em.mixture.bootstrap import BootstrapTest, bootstrap_test
 from unveil.em.mixture.call import latent_classes
-from unveil.em.mixture.choice import CRITERIA, Criterion, Mixture, MixtureResult
+from unveil.em.mixture.choice import SCORES, Mixture, MixtureResult, ScoreName
 from unveil.em.mixture.precision import StandardErrors, standard_errors
 from unveil.em.mixture.residuals import BivariateResidual, bivariate_residuals
 
 __all__ = [
-    "CRITERIA",
+    "SCORES",
     "BivariateResidual",
     "BootstrapTest",
-    "Criterion",
     "Mixture",
     "MixtureResult",
+    "ScoreName",
     "StandardErrors",
     "bivariate_residuals",
     "bootstrap_test",

@@ -1,4 +1,4 @@
-"""`latent_classes`: every number of classes asked for, and the best of them by a criterion."""
+"""`latent_classes`: every number of classes asked for, and the best of them by a score."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unveil.em.mixture.bootstrap import bootstrap_test
-from unveil.em.mixture.choice import Criterion, Mixture, MixtureResult
+from unveil.em.mixture.choice import Mixture, MixtureResult, ScoreName
 from unveil.em.mixture.door import Dealing, checked_classes, checked_dealing, checked_table
 from unveil.em.mixture.fit import MixtureSettings, fit_mixture, table_values
 from unveil.em.mixture.notes import notes_on
@@ -27,13 +27,13 @@ from unveil.table.variable import Label
 __all__ = ["latent_classes"]
 
 FOLDS = 5
-"""How many folds the criterion `held-out` takes when nothing is said."""
+"""How many folds the score `held-out` takes when nothing is said."""
 
 
 def latent_classes(
     table: Table,
     classes: int | Iterable[int] | None = None,
-    criterion: Criterion = "bic",
+    score: ScoreName = "bic",
     n_starts: int = 10,
     prior: DirichletPrior | None = None,
     name: str = "class",
@@ -46,13 +46,13 @@ def latent_classes(
     states: Sequence[Label] | None = None,
     bootstrap: int = 0,
 ) -> MixtureResult:
-    """Mixtures with every number of `classes`, and the best of them by `criterion`.
+    """Mixtures with every number of `classes`, and the best of them by `score`.
 
     Without `classes`, 1 to 6 are tried, or as many as there are `states`. The hidden variable is
     called `name`. `states` name the classes of the mixture that has as many, the largest class
     first; otherwise they are numbered. `MixtureResult.named` does both afterwards.
 
-    The criteria: `bic` (LL - d/2 log N), `aic` (LL - d), `cheeseman-stutz` (an approximation of
+    The scores: `bic` (LL - d/2 log N), `aic` (LL - d), `cheeseman-stutz` (an approximation of
     the marginal likelihood), `held-out` (log-loss of rows left out; `held_out` is their fraction
     or, as a whole number, of folds to cross-validate with). BIC is the cautious choice,
     Cheeseman-Stutz the Bayesian one, held-out asks directly for prediction and costs most.
@@ -73,10 +73,10 @@ def latent_classes(
     (2, -45609.76)
     """
     numbers = checked_classes(classes, states)
-    folded = checked_table(table, name, criterion)
+    folded = checked_table(table, name, score)
     if n_starts < 1:
         raise DataError(f"a mixture needs at least one start, got {n_starts}")
-    if criterion == "held-out" and held_out is None:
+    if score == "held-out" and held_out is None:
         held_out = FOLDS
     if bootstrap < 0:
         raise DataError(f"the bootstrap takes a number of samples, or 0 for none; got {bootstrap}")
@@ -95,13 +95,13 @@ def latent_classes(
         if not ticker.keep_going():
             break
     early += [ticker.reason] if ticker.reason else []
-    chosen = max(mixtures, key=lambda m: m.value(criterion))
+    chosen = max(mixtures, key=lambda m: m.value(score))
     if bootstrap:
         mixtures = _tested(work, mixtures, chosen.n_classes, bootstrap, whole)
         early += [whole.reason] if whole.reason else []
     stopped = [*early, chosen.stopped][0]
     return MixtureResult(
-        tuple(mixtures), chosen.n_classes, criterion, name, stopped, seed, folded, prior
+        tuple(mixtures), chosen.n_classes, score, name, stopped, seed, folded, prior
     )
 
 

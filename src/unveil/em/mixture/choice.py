@@ -1,4 +1,4 @@
-"""What a mixture with each number of classes is worth, and the number a criterion chooses."""
+"""What a mixture with each number of classes is worth, and the number a score chooses."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from unveil.records import Record
 from unveil.table.core import Table
 from unveil.table.variable import Label
 
-__all__ = ["CRITERIA", "Criterion", "Mixture", "MixtureResult"]
+__all__ = ["SCORES", "Mixture", "MixtureResult", "ScoreName"]
 
-Criterion = Literal["bic", "aic", "cheeseman-stutz", "held-out"]
-CRITERIA: tuple[str, ...] = get_args(Criterion)
+ScoreName = Literal["bic", "aic", "cheeseman-stutz", "held-out"]
+SCORES: tuple[str, ...] = get_args(ScoreName)
 
 
 @dataclass(frozen=True)
@@ -82,21 +82,21 @@ class Mixture(Record):
         """Why the best start stopped."""
         return self.starts[0].stopped
 
-    def value(self, criterion: str) -> float:
-        """What the criterion says, so that higher is better.
+    def value(self, score: str) -> float:
+        """What the score says, so that higher is better.
 
         A cross-validation that was cut short says nothing: it left other rows out.
         """
-        if criterion == "held-out":
+        if score == "held-out":
             if self.held_out is None or not self.held_out.is_whole:
                 return -math.inf
             return -self.held_out.bits
-        return float(getattr(self, criterion.replace("-", "_")))
+        return float(getattr(self, score.replace("-", "_")))
 
 
 @dataclass(frozen=True)
 class MixtureResult(Record):
-    """Mixtures with several numbers of classes, and the one the criterion chose.
+    """Mixtures with several numbers of classes, and the one the score chose.
 
     `table` is what they were fitted to, equal rows folded, and `prior` what with.
     """
@@ -105,7 +105,7 @@ class MixtureResult(Record):
 
     mixtures: tuple[Mixture, ...]
     n_classes: int
-    criterion: str
+    score_name: str
     name: str
     stopped: StopReason
     seed: int

@@ -7,7 +7,7 @@ from numbers import Integral
 
 import numpy as np
 
-from unveil.em.mixture.choice import CRITERIA
+from unveil.em.mixture.choice import SCORES
 from unveil.errors import DataError, Hint
 from unveil.evaluate.folds import check_dealing
 from unveil.table.core import Table
@@ -55,13 +55,13 @@ def checked_classes(
     return sorted({int(k) for k in given})
 
 
-def checked_table(table: Table, name: str, criterion: str) -> Table:
+def checked_table(table: Table, name: str, score: str) -> Table:
     """The table folded and sorted, after making sure that a mixture can be fitted to it.
 
     Sorted, so that the order of the rows cannot matter, not even to the starts.
     """
-    if criterion not in CRITERIA:
-        raise DataError(f"there is no criterion {criterion!r}; choose one of {', '.join(CRITERIA)}")
+    if score not in SCORES:
+        raise DataError(f"there is no score {score!r}; choose one of {', '.join(SCORES)}")
     if name in table:
         raise DataError(
             f"the table has a column {name!r}; call the hidden class something else with",

@@ -41,7 +41,7 @@ def summary_lines(found: MixtureResult) -> list[str]:
     """The numbers tried, the choice, the classes, how well they fit, and what looks odd."""
     return [
         *(mixture_line(m, m.n_classes == found.n_classes) for m in found.mixtures),
-        f"{in_classes(found.n_classes)} by {found.criterion}",
+        f"{in_classes(found.n_classes)} by {found.score_name}",
         *(profile.words for profile in found.profiles),
         *figure_lines(found),
         *found.notes,
