@@ -147,6 +147,13 @@ def test_rows_in_order_of_time_are_told():
     assert "followed one another in time" in walk(500).describe().sentences[0]
 
 
+def test_dates_beside_them_do_not_hide_it():
+    days = np.datetime64("2020-01-01") + np.arange(500)
+    table = Table.from_frame(walk(500).to_dict() | {"day": days, "row": np.arange(500)})
+    assert likeness_of_neighbours(table) > 0.5
+    assert "followed one another in time" in table.describe().sentences[0]
+
+
 def test_rows_that_are_merely_sorted_are_not_told(random_seed):
     table = datasets.network("alarm").sample(400, seed=random_seed)
     assert likeness_of_neighbours(table) is None
