@@ -17,9 +17,10 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from unveil.kernels.compiled import compiled
 
 __all__ = ["Cells", "agglomerate", "score_curve", "state_term"]
 
@@ -39,7 +40,7 @@ class Cells(NamedTuple):
     row_alpha: Array
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def state_term(
     first: Array, listed: Array, second: Array, also: Array, size: float, cells: Cells
 ) -> float:
@@ -78,7 +79,7 @@ def state_term(
     return total
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def agglomerate(counts: Array, sizes: Array, cells: Cells, merges: Array, changes: Array) -> None:
     """Merge states until one is left; works on `counts` and `sizes` in place.
 
@@ -132,7 +133,7 @@ def agglomerate(counts: Array, sizes: Array, cells: Cells, merges: Array, change
                         best[k] = m
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def score_curve(counts: Array, merges: Array, cells: Cells, scores: Array) -> None:
     """The BDeu score of the completed data with k states into `scores[k - 1]`, up to a constant.
 

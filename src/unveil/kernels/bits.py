@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 from numba import types
 from numba.extending import intrinsic
+
+from unveil.kernels.compiled import compiled
 
 __all__ = ["count_common", "state_bitmaps"]
 
@@ -29,7 +30,7 @@ def _popcount(typing_context, word):  # type: ignore[no-untyped-def]
     return types.uint64(types.uint64), generate
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def count_common(a: Array, b: Array) -> int:
     """The number of rows set in both bitmaps."""
     total = np.uint64(0)
@@ -38,7 +39,7 @@ def count_common(a: Array, b: Array) -> int:
     return np.int64(total)  # type: ignore[return-value]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def state_bitmaps(codes: Array, first: Array, out: Array) -> None:
     """Fill bitmap `first[v] + s` with the rows in which variable v is in state s."""
     for v in range(codes.shape[0]):

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from unveil.kernels.compiled import compiled
 
 __all__ = [
     "Lists",
@@ -41,7 +42,7 @@ class Lists(NamedTuple):
     members: Array
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def entries(matrix: Array) -> Lists:
     """The ones of every row of a byte matrix, ascending; eight bytes per look, most are zeros."""
     n = matrix.shape[0]
@@ -73,7 +74,7 @@ def entries(matrix: Array) -> Lists:
     return Lists(first, members)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def transposed(lists: Lists) -> Lists:
     """The ones of every column, ascending."""
     n = lists.first.size - 1
@@ -92,7 +93,7 @@ def transposed(lists: Lists) -> Lists:
     return Lists(first, members)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def matrix_of(lists: Lists) -> Array:
     """The byte matrix with these ones."""
     n = lists.first.size - 1
@@ -103,7 +104,7 @@ def matrix_of(lists: Lists) -> Array:
     return out
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def revised(lists: Lists, matrix: Array, y: int, x: int) -> Lists:
     """The lists of a matrix of which some ones were cleared and perhaps entry [y, x] was set."""
     n = lists.first.size - 1
@@ -128,7 +129,7 @@ def revised(lists: Lists, matrix: Array, y: int, x: int) -> Lists:
     return Lists(first, members[:size].copy())
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def redraw(matrix: Array, old: Lists, new: Lists, y: int, x: int) -> None:
     """Make a matrix with ones at most at `old` and [y, x] one with those of `new`, in place."""
     matrix[y, x] = 0
@@ -139,7 +140,7 @@ def redraw(matrix: Array, old: Lists, new: Lists, y: int, x: int) -> None:
             matrix[v, new.members[k]] = 1
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def differing(old: Lists, new: Lists) -> tuple[Array, Array]:
     """Marks of the nodes in whose row or column the matrices differ, or whose row lost a one."""
     n = old.first.size - 1
@@ -159,7 +160,7 @@ def differing(old: Lists, new: Lists) -> tuple[Array, Array]:
     return changed, lost
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _topological_order(parents: Lists) -> Array:
     n = parents.first.size - 1
     children = transposed(parents)
@@ -184,13 +185,13 @@ def _topological_order(parents: Lists) -> Array:
     return order
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def complete(parents: Array) -> Array:
     """The completed partially directed graph of a DAG's class."""
     return matrix_of(completed(entries(parents)))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def completed(parents: Lists) -> Lists:
     """The completed partially directed graph of a DAG's class (Chickering 1995, Label-Edges).
 
@@ -231,7 +232,7 @@ def completed(parents: Lists) -> Lists:
     return _both_ways(parents, compelled)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _both_ways(parents: Lists, compelled: Array) -> Lists:
     """The arcs, and the arcs turned round where they are not compelled."""
     n = parents.first.size - 1
@@ -256,14 +257,14 @@ def _both_ways(parents: Lists, compelled: Array) -> Lists:
     return transposed(transposed(Lists(first, members)))  # ascending
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def extend(pdag: Array) -> tuple[bool, Array]:
     """Whether a DAG with this skeleton, arcs and v-structures exists, and one."""
     possible, parents = extended(pdag, entries(pdag))
     return possible, matrix_of(parents)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def extended(pdag: Array, lists: Lists) -> tuple[bool, Lists]:
     """Whether a DAG with this skeleton, arcs and v-structures exists, and one (Dor, Tarsi 1992).
 
@@ -312,7 +313,7 @@ def extended(pdag: Array, lists: Lists) -> tuple[bool, Lists]:
     return n_gone == n, Lists(first, members)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _can_be_last(pdag: Array, lists: Lists, gone: Array, y: int) -> bool:
     """Whether each undirected neighbour of y, which has no child, is joined to all its others."""
     around = lists.members[lists.first[y] : lists.first[y + 1]]
@@ -325,7 +326,7 @@ def _can_be_last(pdag: Array, lists: Lists, gone: Array, y: int) -> bool:
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def moved(
     pdag: Array, lists: Lists, y: int, x: int
 ) -> tuple[bool, Lists, Lists, Lists, Array, Array]:
@@ -351,7 +352,7 @@ def moved(
     return True, parents, new, transposed(new), changed, lost
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def helpful_inserts(
     gains: Array, least: float, blocked: Array, adjacent: Array, around: Array, y: int
 ) -> tuple[Array, Array, Array]:
@@ -379,7 +380,7 @@ def helpful_inserts(
     return which[:size].copy(), xs[:size].copy(), found
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def first_valid_insert(
     after: Lists, y: int, xs: Array, which: Array, blocked: Array, start: int, witness: Array
 ) -> int:

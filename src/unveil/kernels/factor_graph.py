@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from unveil.kernels.compiled import compiled
 from unveil.kernels.evidence import Seen
 
 __all__ = ["FactorGraph", "first_cell", "next_cell", "read_row", "row_buffers"]
@@ -40,14 +40,14 @@ class FactorGraph(NamedTuple):
     message_first: Array
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def row_buffers(graph: FactorGraph) -> tuple[Array, Array, Array]:
     """Room for what `read_row` writes: `local`, `low` and `high`."""
     n = graph.n_states.size
     return np.zeros(graph.state_first[-1]), np.zeros(n, np.int64), np.zeros(n, np.int64)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def read_row(
     graph: FactorGraph,
     seen: Seen,
@@ -74,7 +74,7 @@ def read_row(
                     local[a + s] = 0.0
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def first_cell(graph: FactorGraph, f: int, low: Array, digit: Array) -> int:
     """The first cell of factor f that the evidence permits; `digit` gets its members' states."""
     e0 = graph.edge_first[f]
@@ -85,7 +85,7 @@ def first_cell(graph: FactorGraph, f: int, low: Array, digit: Array) -> int:
     return cell
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def next_cell(graph: FactorGraph, f: int, low: Array, high: Array, digit: Array, cell: int) -> int:
     """The cell after `cell` with members between low and high, or -1; `digit` follows."""
     e0 = graph.edge_first[f]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy.typing as npt
+
+from unveil.kernels.compiled import compiled
 
 __all__ = [
     "add_looked_up",
@@ -21,28 +22,28 @@ __all__ = [
 Array = npt.NDArray[Any]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def push_digit(position: Array, column: Array, n_states: int) -> None:
     """Append a digit in place: `position = position * n_states + column`."""
     for i in range(position.size):
         position[i] = position[i] * n_states + column[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def tally(position: Array, weights: Array, counts: Array) -> None:
     """Add the weight of every row to the cell at its position, in place."""
     for i in range(position.size):
         counts[position[i]] += weights[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def add_looked_up(total: Array, values: Array, position: Array) -> None:
     """Add the value at each row's position to its total, in place."""
     for i in range(position.size):
         total[i] += values[position[i]]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def draw_states(cumulative: Array, row: Array, uniform: Array, out: Array) -> None:
     """Draw a state for every row by inverting the cumulative distribution of its parent row.
 

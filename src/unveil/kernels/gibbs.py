@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from unveil.kernels.compiled import compiled
 from unveil.kernels.evidence import Seen, Wanted
 from unveil.kernels.factor_graph import FactorGraph, read_row, row_buffers
 from unveil.kernels.numbers import whole
@@ -36,7 +36,7 @@ TINY = 1e-100
 Array = npt.NDArray[Any]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _given_parents(graph: FactorGraph, v: int, local: Array, state: Array, weight: Array) -> float:
     """Write P(v = s | parents) local(s) for every state s to `weight`; their sum."""
     last = graph.edge_first[v + 1] - 1
@@ -50,7 +50,7 @@ def _given_parents(graph: FactorGraph, v: int, local: Array, state: Array, weigh
     return total
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _draw(weight: Array, k: int, total: float, uniform: float) -> int:
     """A state drawn by its weight; never one of weight zero."""
     left = uniform * total
@@ -64,7 +64,7 @@ def _draw(weight: Array, k: int, total: float, uniform: float) -> int:
     return chosen
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _draw_forward(
     graph: FactorGraph, local: Array, generator: np.random.Generator, state: Array, weight: Array
 ) -> float:
@@ -85,7 +85,7 @@ def _draw_forward(
     return log_w + math.log(w)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def find_state(
     graph: FactorGraph,
     local: Array,
@@ -126,7 +126,7 @@ def find_state(
     return GAVE_UP
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def find_states(
     graph: FactorGraph,
     seen: Seen,
@@ -151,7 +151,7 @@ def find_states(
                 break
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _start_chain(
     graph: FactorGraph,
     local: Array,
@@ -185,7 +185,7 @@ def _start_chain(
     return find_state(graph, local, generator, state, tried, weight)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _blanket(
     graph: FactorGraph, v: int, local: Array, state: Array, cell: Array, weight: Array
 ) -> None:
@@ -216,7 +216,7 @@ def _blanket(
             weight[s] = 1.0 if s == state[v] else 0.0
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _run_chain(
     graph: FactorGraph,
     local: Array,
@@ -258,7 +258,7 @@ def _run_chain(
                 state[v] = drawn
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def sample_gibbs(
     graph: FactorGraph,
     seen: Seen,
@@ -312,7 +312,7 @@ def sample_gibbs(
                     within[r, at] += spread[graph.state_first[v] + s] / ((n_kept - 1) * n_chains)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def sample_forward(
     graph: FactorGraph,
     seen: Seen,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from unveil.kernels.compiled import compiled
 from unveil.kernels.evidence import Seen, Wanted
 from unveil.kernels.factor_graph import FactorGraph, first_cell, next_cell, read_row, row_buffers
 from unveil.kernels.numbers import whole
@@ -18,7 +18,7 @@ __all__ = ["propagate_loopy"]
 Array = npt.NDArray[Any]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _gather(
     graph: FactorGraph, v: int, without: int, local: Array, message: Array, out: Array, at: int
 ) -> float:
@@ -41,7 +41,7 @@ def _gather(
     return log_sum
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _normalise(values: Array, at: int, k: int) -> float:
     """Scale values[at:at + k] to sum to one; the log of the sum, -inf if it is zero."""
     total = 0.0
@@ -54,7 +54,7 @@ def _normalise(values: Array, at: int, k: int) -> float:
     return math.log(total) if total != 1.0 else 0.0
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _send(
     graph: FactorGraph,
     f: int,
@@ -90,7 +90,7 @@ def _send(
     return total
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _update(
     graph: FactorGraph,
     f: int,
@@ -130,7 +130,7 @@ def _update(
     return change
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _bethe(
     graph: FactorGraph,
     low: Array,
@@ -167,7 +167,7 @@ def _bethe(
     return log_z
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def propagate_loopy(
     graph: FactorGraph,
     seen: Seen,

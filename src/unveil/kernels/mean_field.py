@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from unveil.kernels.compiled import compiled
 from unveil.kernels.evidence import Seen, Wanted
 from unveil.kernels.factor_graph import FactorGraph, first_cell, next_cell, read_row, row_buffers
 from unveil.kernels.gibbs import FOUND
@@ -22,7 +22,7 @@ NEGLIGIBLE = 1e-60
 Array = npt.NDArray[Any]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _add_expected_log(
     graph: FactorGraph,
     logs: Array,
@@ -52,7 +52,7 @@ def _add_expected_log(
         cell = next_cell(graph, f, low, high, digit, cell)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _renew(
     graph: FactorGraph,
     logs: Array,
@@ -90,7 +90,7 @@ def _renew(
     return change
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _lower_bound(
     graph: FactorGraph,
     logs: Array,
@@ -112,7 +112,7 @@ def _lower_bound(
     return bound
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def ascend(
     graph: FactorGraph,
     logs: Array,

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from unveil.kernels.compiled import compiled
 
 __all__ = [
     "ADD",
@@ -30,7 +31,7 @@ Array = npt.NDArray[Any]
 NOTHING, ADD, DELETE, REVERSE = -1, 0, 1, 2
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def link(reach: Array, parent: int, child: int) -> None:
     """Update `reach` after adding the arc parent -> child."""
     for a in range(reach.shape[0]):
@@ -39,7 +40,7 @@ def link(reach: Array, parent: int, child: int) -> None:
                 reach[a, b] |= reach[child, b]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def recompute_reach(parents: Array, reach: Array) -> None:
     """Fill `reach` from scratch, children before parents."""
     n = parents.shape[0]
@@ -69,7 +70,7 @@ def recompute_reach(parents: Array, reach: Array) -> None:
                     end += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def reversible(parents: Array, reach: Array, parent: int, child: int) -> bool:
     """Whether parent -> child is the only directed path from parent to child."""
     for c in range(parents.shape[0]):
@@ -78,7 +79,7 @@ def reversible(parents: Array, reach: Array, parent: int, child: int) -> bool:
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def may_add(reach: Array, allowed: Array, room: Array, parent: int, child: int) -> bool:
     """Whether the arc parent -> child may be added: allowed, room for it, and no cycle."""
     return (
@@ -86,7 +87,7 @@ def may_add(reach: Array, allowed: Array, room: Array, parent: int, child: int) 
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def may_reverse(
     parents: Array, reach: Array, allowed: Array, room: Array, parent: int, child: int
 ) -> bool:
@@ -94,7 +95,7 @@ def may_reverse(
     return allowed[parent, child] and room[parent] > 0 and reversible(parents, reach, parent, child)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _is_tabu(key: int, tabu: Array) -> bool:
     for old in tabu:
         if old == key:
@@ -102,7 +103,7 @@ def _is_tabu(key: int, tabu: Array) -> bool:
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def best_move(
     toggles: Array,
     parents: Array,

@@ -18,10 +18,10 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from unveil.kernels.compiled import compiled
 from unveil.kernels.numbers import truth
 
 __all__ = ["TreePlan", "calibrate", "explain"]
@@ -69,7 +69,7 @@ class TreePlan(NamedTuple):
     floor: Array
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _start(plan: TreePlan, lanes: Any, table: Array, floor: Array, log_z: Array) -> None:
     """Fill the tables with the potentials."""
     for cell in range(np.uint64(plan.potential.size)):
@@ -82,7 +82,7 @@ def _start(plan: TreePlan, lanes: Any, table: Array, floor: Array, log_z: Array)
     log_z[:] = 0.0
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _enter(
     plan: TreePlan,
     lanes: Any,
@@ -131,7 +131,7 @@ def _enter(
                     cell += np.uint64(1)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _likelihoods(soft: Array, first: int, k: int, r: int, factor: Array, floor: Array) -> float:
     """The log of the largest likelihood of row r; the others are given relative to it."""
     most = 0.0
@@ -146,7 +146,7 @@ def _likelihoods(soft: Array, first: int, k: int, r: int, factor: Array, floor: 
     return math.log(most) if most > 0.0 else 0.0
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _rule_out(
     plan: TreePlan, message: Array, codes: Array, missing: int, rows: Array, c: int
 ) -> None:
@@ -172,7 +172,7 @@ def _rule_out(
                         entry += np.uint64(1)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _collect(
     plan: TreePlan,
     lanes: Any,
@@ -244,7 +244,7 @@ def _collect(
                 log_z[b] = np.nan
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _log(total: float, gone: float) -> float:
     """The log of what a clique sums to; NaN for a sum from which anything may have vanished."""
     if total >= LEAST:
@@ -252,7 +252,7 @@ def _log(total: float, gone: float) -> float:
     return -np.inf if total == 0.0 and gone == 0.0 else np.nan
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _absorb(
     plan: TreePlan,
     lanes: Any,
@@ -290,7 +290,7 @@ def _absorb(
         biggest[p, b] = most[b]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _distribute(
     plan: TreePlan, lanes: Any, table: Array, message: Array, sums: Array, fresh: Array
 ) -> None:
@@ -339,7 +339,7 @@ def _distribute(
                 table[cell, b] *= fresh[entry, b]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _lift(plan: TreePlan, lanes: Any, table: Array, old: Array, c: int) -> None:
     """Scale up the cells whose separator sum is so small that dividing by it would overflow."""
     for cell in range(plan.first[c], plan.first[c + 1]):
@@ -349,7 +349,7 @@ def _lift(plan: TreePlan, lanes: Any, table: Array, old: Array, c: int) -> None:
                 table[cell, b] *= LIFT
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def calibrate(
     plan: TreePlan,
     lanes: Any,
@@ -412,7 +412,7 @@ def calibrate(
                 expected[cell] += total
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _marginal(
     plan: TreePlan,
     lanes: Any,
@@ -440,7 +440,7 @@ def _marginal(
             marginals[r, column + s] = total[s, b]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _fill_in(
     plan: TreePlan,
     table: Array,
@@ -482,7 +482,7 @@ def _fill_in(
         cells[c] = chosen
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def explain(
     plan: TreePlan,
     lanes: Any,

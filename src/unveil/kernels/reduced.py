@@ -17,9 +17,10 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from unveil.kernels.compiled import compiled
 
 __all__ = ["ReducedPlan", "reduced_pass"]
 
@@ -44,7 +45,7 @@ class ReducedPlan(NamedTuple):
     n_configurations: int
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def reduced_pass(
     plan: ReducedPlan,
     logs: Array,
@@ -106,7 +107,7 @@ def reduced_pass(
                         counts[at + u] += total[u]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _find_places(plan: ReducedPlan, codes: Array, block: int, n_rows: int, place: Array) -> None:
     """Where each family's row of K numbers begins, for a block of rows: column by column."""
     for f in range(plan.first.size):

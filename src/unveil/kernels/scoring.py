@@ -18,11 +18,11 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from unveil.kernels.bits import count_common
+from unveil.kernels.compiled import compiled
 from unveil.kernels.numbers import whole
 
 __all__ = [
@@ -69,7 +69,7 @@ class DataTerm(NamedTuple):
     spread: bool
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def log_complexity(n: float, k: float) -> float:
     """The log of C(n, k), the parametric complexity of a multinomial: k states, n cases.
 
@@ -89,7 +89,7 @@ def log_complexity(n: float, k: float) -> float:
 NO_MEMO = np.zeros((0, 2, 0))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def data_term(
     counts: Array, n_u: int, n_states: int, n_added: int, cells: float, term: DataTerm, memo: Array
 ) -> float:
@@ -129,7 +129,7 @@ def data_term(
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _log_gamma(count: float, alpha: float, memo: Array, slot: int, kind: int) -> float:
     """The log of Gamma(alpha + count), looked up if it was computed before."""
     k = int(count)
@@ -158,7 +158,7 @@ def data_term_plain(
     return float(likelihood)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _tally(codes: Array, weights: Array, base: Array, added: int, card: int, counts: Array) -> None:
     """Count rows at base * card + (code of `added`); four interleaved tallies hide latencies."""
     cells = counts.size // 4
@@ -181,7 +181,7 @@ def _tally(codes: Array, weights: Array, base: Array, added: int, card: int, cou
         counts[j] += counts[cells + j] + counts[2 * cells + j] + counts[3 * cells + j]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def base_positions(codes: Array, cards: Array, members: Array, out: Array) -> None:
     """Every row's position over `members` as mixed-radix digits, the last member fastest."""
     out[:] = 0
@@ -192,7 +192,7 @@ def base_positions(codes: Array, cards: Array, members: Array, out: Array) -> No
             out[i] = out[i] * card + column[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def family_bitmaps(rows: Rows, members: Array, maps: Array, index: Array, sizes: Array) -> int:
     """The bitmaps of all configurations of `members` that occur; returns how many, or -1.
 
@@ -238,7 +238,7 @@ def family_bitmaps(rows: Rows, members: Array, maps: Array, index: Array, sizes:
     return n
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _tally_bitmaps(
     rows: Rows, n_maps: int, maps: Array, index: Array, sizes: Array, added: int, counts: Array
 ) -> None:
@@ -256,7 +256,7 @@ def _tally_bitmaps(
         counts[index[i] * card + card - 1] = left
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _tally_fewer(
     rows: Rows, members: Array, place: int, n_maps: int, index: Array, sizes: Array, counts: Array
 ) -> None:
@@ -279,7 +279,7 @@ def _tally_fewer(
         counts[index[i] // (after * card) * after + index[i] % after] += sizes[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def score_toggles(
     rows: Rows,
     members: Array,
@@ -330,7 +330,7 @@ def score_toggles(
         out[v] = data_term(counts, n_u // dropped, states, added, float(cells), term, memo)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def score_families(
     rows: Rows, families: Array, term: DataTerm, max_maps: int, start: int, stop: int, out: Array
 ) -> None:

@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from unveil.kernels.compiled import compiled
 from unveil.kernels.numbers import truth
 from unveil.kernels.propagate import LEAST, LIFT, MOST_LOST, TINY, TreePlan
 
@@ -24,7 +24,7 @@ __all__ = ["agreeing_cells", "calibrate_slices", "explain_slices"]
 Array = npt.NDArray[Any]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def agreeing_cells(plan: TreePlan, codes: Array, missing: int, most: int, out: Array) -> None:
     """How many cells each row agrees with, or some number above `most` if more than that."""
     for r in range(codes.shape[1]):
@@ -41,7 +41,7 @@ def agreeing_cells(plan: TreePlan, codes: Array, missing: int, most: int, out: A
         out[r] = total
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _agreeing(
     plan: TreePlan,
     variable: Array,
@@ -76,7 +76,7 @@ def _agreeing(
     return n + count
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _slice(
     plan: TreePlan, codes: Array, missing: int, r: int, cells: Array, cell_first: Array,
     entries: Array, entry_first: Array,
@@ -94,7 +94,7 @@ def _slice(
         )  # fmt: skip
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _collect(
     plan: TreePlan, cells: Array, cell_first: Array, entries: Array, entry_first: Array,
     value: Array, message: Array, sums: Array, top: bool,
@@ -160,7 +160,7 @@ def _collect(
     return log_z
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _distribute(
     plan: TreePlan, cells: Array, cell_first: Array, entries: Array, entry_first: Array,
     value: Array, message: Array, sums: Array, fresh: Array,
@@ -200,7 +200,7 @@ def _distribute(
             value[i] *= fresh[entry]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def calibrate_slices(
     plan: TreePlan,
     codes: Array,
@@ -253,7 +253,7 @@ def calibrate_slices(
                 expected[cells[i]] += value[i] * weights[r]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def explain_slices(
     plan: TreePlan,
     codes: Array,
@@ -292,7 +292,7 @@ def explain_slices(
             out[v, r] = np.int64(chosen[c] - plan.first[c]) // plan.stride[v] % plan.n_states[v]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _choose(
     plan: TreePlan, c: int, chosen: Array, cells: Array, cell_first: Array, value: Array,
     uniform: float, top: bool,

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from unveil.kernels.compiled import compiled
 from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, DataTerm, Rows, log_complexity
 
 __all__ = ["score_sparse"]
@@ -21,7 +21,7 @@ __all__ = ["score_sparse"]
 Array = npt.NDArray[Any]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def score_sparse(
     rows: Rows,
     order: Array,
@@ -67,7 +67,7 @@ def score_sparse(
         out[c] = total
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _cell_term(count: float, alpha: float, mode: int) -> float:
     """What a cell adds to the data term."""
     if mode == DIRICHLET:
@@ -75,7 +75,7 @@ def _cell_term(count: float, alpha: float, mode: int) -> float:
     return count * math.log(count)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _row_term(count: float, alpha: float, n_states: int, mode: int) -> float:
     """What a row of the table, a configuration of the parents, takes from it."""
     if mode == DIRICHLET:

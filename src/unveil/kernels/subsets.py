@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from unveil.kernels.bits import _popcount
+from unveil.kernels.compiled import compiled
 from unveil.kernels.numbers import whole
 from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML, DataTerm, log_complexity
 
@@ -38,21 +38,21 @@ SMALL = 64
 """Whole counts below this are tallied first, so that each logarithm is taken once."""
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def squeeze(subset: int, child: int) -> int:
     """The subset (without `child`) with the child's bit taken out."""
     low = (1 << child) - 1
     return (subset & low) | ((subset >> 1) & ~low)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def widen(squeezed: int, child: int) -> int:
     """The inverse of `squeeze`."""
     low = (1 << child) - 1
     return (squeezed & low) | ((squeezed & ~low) << 1)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _size(subset: int) -> int:
     return np.int64(_popcount(np.uint64(subset)))  # type: ignore[call-arg, return-value]
 
@@ -60,7 +60,7 @@ def _size(subset: int) -> int:
 # Terms of sets ---------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _split(
     cell: Array, n_cells: int, column: Array, card: int, weights: Array,
     place: Array, keys: Array, new_cell: Array, sums: Array,
@@ -86,7 +86,7 @@ def _split(
     return n
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _cell_term(count: float, alpha: float, log_gamma_alpha: float, mode: int, r: float) -> float:
     if count <= 0.0:
         return 0.0
@@ -96,7 +96,7 @@ def _cell_term(count: float, alpha: float, log_gamma_alpha: float, mode: int, r:
     return term + log_complexity(count, r) if mode == FACTORISED_NML else term
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _sum_of_terms(
     sums: Array, n: int, cells: float, term: DataTerm, r: float, tally: Array
 ) -> float:
@@ -117,7 +117,7 @@ def _sum_of_terms(
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def set_terms(
     codes: Array, weights: Array, cards: Array, prefix: int, first: int, most: int,
     term: DataTerm, r: float, out: Array,
@@ -173,7 +173,7 @@ def set_terms(
         out[subset[level]] = _sum_of_terms(sums, n_cells[level], size[level], term, r, tally)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def fold_rows(codes: Array, weights: Array, cards: Array) -> tuple[Array, Array]:
     """The first of every group of equal rows, and the weight of each group."""
     n_variables, n_rows = codes.shape
@@ -196,7 +196,7 @@ def fold_rows(codes: Array, weights: Array, cards: Array) -> tuple[Array, Array]
 # The dynamic programme -------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def family_terms(
     child: int, joint: Array, rows: Array, kinds: Array, strides: Array, penalty: Array,
     allowed: int, required: int, most: int, out: Array,
@@ -217,7 +217,7 @@ def family_terms(
         out[squeezed] = joint[parents | 1 << child] - rows[parents] - penalty[shape]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def best_over_subsets(values: Array) -> None:
     """Replace the value of every set by the largest value of its subsets, in place.
 
@@ -230,7 +230,7 @@ def best_over_subsets(values: Array) -> None:
         _maximise(values, block)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _maximise(values: Array, step: int) -> None:
     while step < values.size:
         for start in range(0, values.size, 2 * step):
@@ -239,7 +239,7 @@ def _maximise(values: Array, step: int) -> None:
         step *= 2
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def best_networks(families: Array, start: int, stop: int, best: Array) -> None:
     """The score of the best network over every set of variables from `start` up to `stop`.
 
