@@ -56,12 +56,14 @@ class _Cache(FunctionCache):
         try:
             return super().load_overload(*asked)
         except Exception:  # damaged files fail in every way there is
+            with contextlib.suppress(OSError):
+                self.flush()
             return None
 
     def save_overload(self, *made: Any) -> None:
         try:
             super().save_overload(*made)
-        except OSError:
+        except Exception:
             self.disable()
 
 
