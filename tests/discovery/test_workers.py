@@ -6,7 +6,7 @@ import pytest
 from joblib import parallel_config
 
 from unveil import EquivalentSampleSize, datasets, fit
-from unveil.discovery import Settings, workers
+from unveil.discovery import Settings, processes
 from unveil.discovery.adaptation import adapted
 from unveil.discovery.bench import Bench
 from unveil.discovery.places import random_place
@@ -73,7 +73,7 @@ def test_work_takes_no_more_than_its_share_of_the_time(bench, monkeypatch, share
 
 
 def test_short_work_starts_no_processes(bench, monkeypatch):
-    monkeypatch.setattr(workers, "_deaf_to_interrupts", None)
+    monkeypatch.setattr(processes, "_Process", None)
     assert len(Workers(2).in_turn(start_at_random, bench, range(3), Ticker())) == 3
     assert Workers(2).in_turn(start_at_random, bench, [], Ticker()) == []
 

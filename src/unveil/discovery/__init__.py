@@ -2,7 +2,8 @@
 
 - `call.py`: `discover`, everything in one call; `settings.py`: what can be set
 - `procedure.py`: the state of a discovery and its step, one round
-- `phases.py`: one round, from places to checked candidates; `workers.py`: side by side
+- `phases.py`: one round, from places to checked candidates; `workers.py`: side by side,
+  in `processes.py` that do what `served.py` says
 
 What a round hands on, in this order:
 

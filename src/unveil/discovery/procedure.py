@@ -100,8 +100,16 @@ def discover_networks(
         raise DataError(f"a seed is zero or more, got {seed}")
     _check(table)
     ticker = Ticker.of(progress, time_limit)
-    task = Task(table, settings, seed, Workers(n_jobs), ticker)
-    state = first_state(task, earlier, baseline)
+    with Workers(n_jobs) as workers:
+        task = Task(table, settings, seed, workers, ticker)
+        return _driven(task, first_state(task, earlier, baseline), on_round)
+
+
+def _driven(
+    task: Task, state: State, on_round: Callable[[Sequence[Round]], None] | None
+) -> Discovery:
+    """Round after round from a state, until there is no more to find or time for it."""
+    ticker = task.ticker
 
     def one_round(state: State) -> tuple[State, Step]:
         after, info = step(task, state)
@@ -120,7 +128,7 @@ def discover_networks(
         stopped = "time limit"
     return Discovery(
         state.network, state.score, state.baseline, state.baseline_score, state.rounds,
-        ticker.reason or stopped, seed, settings, ticker.elapsed,
+        ticker.reason or stopped, task.seed, task.settings, ticker.elapsed,
     )  # fmt: skip
 
 

@@ -2,25 +2,26 @@
 
 Most of the work is done by Python between short kernels, so threads would only wait for each other.
 Processes take a second or two to start: the first item of every piece of work is done here, and
-only if the rest would take long is it handed out. The results are the same either way.
+only if the rest would take long is it handed out. The results are the same either way, and what a
+process cannot do is done here.
 """
 
 from __future__ import annotations
 
-import signal
 import time
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from functools import partial
-from os import cpu_count, getpid
+from os import cpu_count
 from typing import Any
 
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Refused
-from unveil.progress import Ticker
+from unveil.discovery.processes import Died, Processes
+from unveil.errors import UnveilWarning
+from unveil.progress import Step, Ticker
 
-__all__ = ["Work", "Workers"]
+__all__ = ["Found", "Work", "Workers"]
 
 Found = list[Candidate | Refused]
 Work = Callable[[Bench, Any, Ticker], Found]
@@ -38,6 +39,13 @@ class Workers:
     def __init__(self, n_jobs: int | None = None, worth_starting: float = WORTH_STARTING) -> None:
         self.n_jobs = n_jobs or cpu_count() or 1
         self._worthwhile = worth_starting
+        self._processes = Processes(self.n_jobs)
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._processes.end()
 
     def in_turn(
         self, work: Work, bench: Bench, items: Sequence[Any], ticker: Ticker
@@ -69,35 +77,39 @@ class Workers:
         yield work(bench, items[0], ticker)
         rest = items[1:]
         ahead = (time.monotonic() - started) * len(rest)
-        if self.n_jobs == 1 or len(rest) < 2 or ahead < self._worthwhile:
+        if self.n_jobs == 1 or len(rest) < 2 or ahead < self._worthwhile or _among_others():
             for item in rest:
                 yield work(bench, item, ticker)
             return
-        from joblib import Parallel, delayed
-
         self._worthwhile = min(self._worthwhile, WORTH_SENDING)
-        # A listener cannot go along; the time limit can.
-        alone = Ticker(None, ticker.time_left())
-        task = delayed(partial(_deaf_to_interrupts, work, bench, alone, getpid()))
-        results = Parallel(n_jobs=self.n_jobs, return_as="generator")(task(item) for item in rest)
-        try:
-            # `yield from` would close them too early, outside of the filter below.
-            for found in results:  # noqa: UP028
-                yield found
-        finally:
-            with warnings.catch_warnings():
-                # Stopped early, it says that tasks were cancelled: that is what was asked for.
-                warnings.simplefilter("ignore")
-                results.close()
+
+        def go_on() -> bool:
+            waiting = Step("side by side", 0, float("nan"), detail=f"{self.n_jobs} processes")
+            return ticker.tell(waiting)
+
+        there = self._processes.results(work, bench, rest, go_on, ticker.time_left())
+        with closing(there) as answers:
+            for item, answer in zip(rest, answers, strict=False):
+                if answer is None:
+                    yield work(bench, item, ticker)
+                elif isinstance(answer, Died):
+                    warnings.warn(
+                        "a candidate was left out: the process that worked on it ended twice, "
+                        "perhaps for want of memory",
+                        UnveilWarning,
+                        stacklevel=2,
+                    )
+                    yield []
+                elif answer.error is not None:
+                    raise answer.error
+                else:
+                    yield answer.result
 
 
-def _deaf_to_interrupts(
-    work: Work, bench: Bench, ticker: Ticker, asked_by: int, item: Any
-) -> Found:
-    """The work in another process: whoever asked for it decides what Ctrl-C means.
+def _among_others() -> bool:
+    """Whether this is part of somebody else's parallel work: then no processes are started."""
+    from joblib.parallel import get_active_backend
 
-    Inside of someone else's parallel work there may be no other process.
-    """
-    if getpid() != asked_by:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return work(bench, item, ticker)
+    backend, _ = get_active_backend()
+    in_threads = getattr(backend, "supports_sharedmem", False)
+    return in_threads or bool(backend.nesting_level) or backend.effective_n_jobs(2) == 1
