@@ -35,8 +35,9 @@ HEAD = """\
 `unveil COMMAND --help` says the same in the terminal. Tables and notes for people go to standard
 output and standard error; nothing asks questions, so every command can be part of a script.
 
-Exit codes: 0 done; 1 refused, with a sentence that says what to try; 2 wrong usage; 130
-interrupted.
+Exit codes: 0 done; 1 refused, with a sentence that says what to try; 2 wrong usage; 3 a fault of
+the program, with a sentence that says where to report it; 130 interrupted by Ctrl-C or SIGTERM,
+also if the best so far was kept.
 """
 
 READING = {

@@ -66,14 +66,41 @@ def test_a_reader_that_leaves_is_no_error(words, unbuffered):
     assert done.returncode == 0
 
 
-def interrupted(folder, *words):
-    """Start discovering, press Ctrl-C once the log shows that it is at work."""
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is full")
+def test_no_room_for_the_output():
+    with Path("/dev/full").open("w") as full:
+        done = start("info", "asia", stdout=full)
+        _, err = done.communicate(timeout=60)
+    assert done.returncode == 1
+    assert "No space left on device. Make room there" in err
+    assert err.count("\n") == 1
+
+
+def has_workers(pid):
+    """Whether a process has started others, by /proc."""
+    return bool(Path(f"/proc/{pid}/task/{pid}/children").read_text())
+
+
+def interrupted(folder, *words, jobs=1, number=signal.SIGINT):
+    """Start discovering, press Ctrl-C once it is at work (as the log or the first worker shows).
+
+    Ctrl-C in a terminal goes to all processes of the group.
+    """
     log = folder / "log.jsonl"
-    done = start("discover", *words, "-o", folder, "--seed", "1", "--jobs", "1")
+    done = start(
+        "discover", *words, "-o", folder, "--seed", "1", "--jobs", jobs, start_new_session=True
+    )
+
+    def at_work():
+        return has_workers(done.pid) if jobs > 1 else log.exists() and "round 1" in log.read_text()
+
     try:
-        wait_for(lambda: done.poll() is not None or (log.exists() and "round 1" in log.read_text()))
+        wait_for(lambda: done.poll() is not None or at_work())
         assert done.poll() is None, done.communicate()[1]
-        os.kill(done.pid, signal.SIGINT)
+        if number == signal.SIGINT:
+            os.killpg(done.pid, number)
+        else:
+            os.kill(done.pid, number)
         _, err = done.communicate(timeout=60)
     finally:
         if done.poll() is None:
@@ -88,10 +115,31 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path):
     code, err = interrupted(tmp_path / "out", path, "--resamples", "1")
     assert "Traceback" not in err
     assert "stopping with the best so far (Ctrl-C again to give up)" in err
-    assert code == 0
+    assert code == 130
     assert "note: stopped early (asked to stop); run again to look further" in err
     assert set(load(tmp_path / "out" / "model.json").names) >= {"asia", "tub", "smoke"}
     assert (tmp_path / "out" / "report.html").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_while_workers_start_nothing_is_lost(tmp_path, number):
+    path = tmp_path / "insurance.csv"
+    datasets.network("insurance").sample(500, seed=1).write(path)
+    out = tmp_path / "out"
+    code, err = interrupted(out, path, "--no-straw-men", jobs=2, number=number)
+    assert "Traceback" not in err
+    assert (
+        err.strip().splitlines()
+        == [
+            "stopping with the best so far (Ctrl-C again to give up)",
+            "note: stopped early (asked to stop); run again to look further",
+        ]
+        or "run again to go on from here" in err
+    )
+    assert code == 130
+    assert (out / "report.html").exists()
+    assert len(load(out / "model.json").names) >= 27
 
 
 def open_for_writing(pipe):
@@ -102,7 +150,8 @@ def open_for_writing(pipe):
         return None
 
 
-def test_ctrl_c_where_there_is_no_best_so_far(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_where_there_is_no_best_so_far(tmp_path, number):
     """While a table is read, say: it stops with exit code 130 and one word."""
     pipe = tmp_path / "slow.csv"
     os.mkfifo(pipe)
@@ -112,7 +161,7 @@ def test_ctrl_c_where_there_is_no_best_so_far(tmp_path):
         # A writer can open the pipe once the program reads from it.
         wait_for(lambda: done.poll() is not None or ends.append(open_for_writing(pipe)) or ends[-1])
         time.sleep(0.2)
-        os.kill(done.pid, signal.SIGINT)
+        os.kill(done.pid, number)
         _, err = done.communicate(timeout=60)
     finally:
         if done.poll() is None:

@@ -1,12 +1,14 @@
 """The `unveil` program: its commands, and the one place where errors become sentences.
 
-Exit codes: 0 done, 1 refused (bad input; the sentence says what to try), 2 wrong usage,
-130 interrupted.
+Exit codes: 0 done, 1 refused (bad input; the sentence says what to try), 2 wrong usage, 3 a fault
+of the program, 130 interrupted (also if there is a best so far).
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import sys
 import warnings
 from typing import Annotated
@@ -21,6 +23,7 @@ from unveil.cli.discover import discover
 from unveil.cli.fit import fit
 from unveil.cli.info import info
 from unveil.cli.learn import learn
+from unveil.cli.live import INTERRUPTION, heeding
 from unveil.cli.options import Command
 from unveil.cli.predict import impute, predict
 from unveil.cli.query import query
@@ -72,24 +75,27 @@ COMMANDS = (
 for command in COMMANDS:
     app.command(cls=Command)(command)
 
-INTERRUPTED = 130
+REFUSED, FAULT, INTERRUPTED = 1, 3, 130
+"""Exit codes, besides 0 and that of wrong usage."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the program; returns its exit code."""
     words = sys.argv[1:] if arguments is None else arguments
     screen = sys.stdout, sys.stderr
-    with warnings.catch_warnings():
+    INTERRUPTION.asked = False
+    with warnings.catch_warnings(), heeding((signal.SIGTERM,), signal.default_int_handler):
         warnings.simplefilter("always", UnveilWarning)
         warnings.showwarning = _show_warning  # type: ignore[assignment]
         try:
-            code = _run(words)
-            sys.stdout.flush()
+            code = _flushed(_run(words))
+            if INTERRUPTION.asked and code == 0:
+                code = INTERRUPTED  # it gave the best so far; a script can tell
         except (BrokenPipeError, SystemExit):
             # Whoever read our output has left (typer makes a SystemExit of it and wraps the
             # streams); say nothing, and nothing more on the way out.
             sys.stdout, sys.stderr = screen
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _say_no_more()
             code = 0
     if arguments is None:
         sys.exit(code)
@@ -112,13 +118,30 @@ def _run(words: list[str]) -> int:
     return code
 
 
+def _flushed(code: int) -> int:
+    """The exit code once all that was said is written out; another, if there is no room for it."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _say_no_more()
+        return _explain(OSError(error.errno, error.strerror, "standard output"))
+    return code
+
+
+def _say_no_more() -> None:
+    """Let everything that is still to be written to standard output go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _explain(error: Exception) -> int:
     """Say what went wrong in a sentence; returns the exit code."""
     if isinstance(error, BrokenPipeError):
         raise error
-    if isinstance(error, (UnveilError, OSError)):
+    if isinstance(error, (UnveilError, OSError, MemoryError)):
         complain(_sentence(error))
-        return 1
+        return REFUSED
     if type(error).__name__ == "NoArgsIsHelpError":
         say(str(error))
         return 0
@@ -129,13 +152,47 @@ def _explain(error: Exception) -> int:
         return int(error.exit_code)
     if type(error).__name__ == "Abort":
         return INTERRUPTED
-    raise error
+    complain(_apology(error))
+    return FAULT
 
 
 def _sentence(error: Exception) -> str:
+    if isinstance(error, UnveilError):
+        return error.said("command")
+    if isinstance(error, MemoryError):
+        said = f" ({error})" if str(error) else ""
+        return (
+            f"there is not enough memory for this{said}. Try fewer columns (--drop), fewer rows, "
+            "--jobs 1 where there is such an option, or a larger machine."
+        )
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'file'}: {error.strerror}"
-    return error.said("command") if isinstance(error, UnveilError) else str(error)
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        hint = ". Make room there, or write to another disk" if full else ""
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}{error.strerror}{hint}"
+    return str(error)
+
+
+def _apology(error: Exception) -> str:
+    """The last net: what nobody foresaw is a sentence, too, and says where to tell of it."""
+    said = " ".join(str(error).split())
+    return (
+        f"this should not have happened: {type(error).__name__}{f': {said}' if said else ''}. "
+        f"It is a fault of unveil, not yours. Please report it {_where_to_report()}, with what the "
+        "same command shows when you add --debug."
+    )
+
+
+def _where_to_report() -> str:
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        links = metadata("unveil").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        links = []
+    named = (link.partition(", ")[::2] for link in links)
+    places = [url for name, url in named if name.lower() in ("issues", "bug tracker", "tracker")]
+    return f"at {places[0]}" if places else "as CONTRIBUTING.md of its sources says"
 
 
 def _show_warning(message: object, category: type[Warning], *rest: object) -> None:

@@ -1,38 +1,50 @@
-"""A live line of progress on the terminal, fed by the steps of any algorithm."""
+"""A live line of progress on the terminal, and what Ctrl-C means while it is there."""
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from unveil.progress import Listener, Step
 
-__all__ = ["live_progress"]
+__all__ = ["INTERRUPTION", "heeding", "live_progress"]
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+"""Ctrl-C, and the polite request to end that other programs send: both mean the same here."""
+
+
+@dataclass
+class Interruption:
+    """Whether somebody asked the program to stop with the best so far."""
+
+    asked: bool = False
+
+
+INTERRUPTION = Interruption()
+"""That of this run of the program; its exit code tells."""
 
 
 @contextmanager
 def live_progress(unit: str = "") -> Iterator[Listener | None]:
     """A listener that shows the latest step while the work goes on; `None` if nobody watches.
 
-    Ctrl-C asks the work to stop with the best so far; a second one stops at once.
+    Ctrl-C (or a request to end) asks the work to stop with the best so far; a second one stops at
+    once.
     """
-    import signal
-    import threading
-
-    stop = {"asked": False}
 
     def interrupt(number: int, frame: object) -> None:
-        if stop["asked"]:
+        if INTERRUPTION.asked:
             raise KeyboardInterrupt
-        stop["asked"] = True
+        INTERRUPTION.asked = True
         print("\nstopping with the best so far (Ctrl-C again to give up)", file=sys.stderr)
 
-    on_main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, interrupt) if on_main else None
-    try:
+    with heeding(SIGNALS, interrupt):
         if not sys.stderr.isatty():
-            yield lambda step: not stop["asked"]
+            yield lambda step: not INTERRUPTION.asked
             return
         from rich.console import Console
         from rich.text import Text
@@ -41,12 +53,25 @@ def live_progress(unit: str = "") -> Iterator[Listener | None]:
 
             def show(step: Step) -> bool:
                 status.update(Text(_line(step, unit)))
-                return not stop["asked"]
+                return not INTERRUPTION.asked
 
             yield show
+
+
+@contextmanager
+def heeding(
+    numbers: tuple[signal.Signals, ...], handler: Callable[[int, object], None]
+) -> Iterator[None]:
+    """Have signals handled so, for the moment; where this is not the main thread, they are not."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
     finally:
-        if on_main:
-            signal.signal(signal.SIGINT, before)
+        for number, earlier in before.items():
+            signal.signal(number, signal.SIG_DFL if earlier is None else earlier)
 
 
 def _line(step: Step, unit: str) -> str:
