@@ -1,11 +1,12 @@
 """Files that are there whole, or as they were."""
 
+import errno
 import os
 import stat
 
 import pytest
 
-from unveil.files import atomic_write
+from unveil.files import atomic_write, check_folder, check_target
 
 
 def everything_in(folder):
@@ -91,3 +92,55 @@ def test_a_folder_is_not_replaced(tmp_path):
     with pytest.raises(OSError, match="note"), atomic_write(tmp_path / "note") as file:
         file.write("new")
     assert everything_in(tmp_path) == ["note"]
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    """What was renamed and not flushed may be empty after a power cut."""
+    done = []
+    fsync, replace = os.fsync, os.replace
+
+    def flushed(number):
+        done.append(("flush", os.fstat(number).st_size if not done else "folder"))
+        fsync(number)
+
+    def renamed(source, target):
+        done.append(("rename", os.path.basename(target)))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(os, "replace", renamed)
+    with atomic_write(tmp_path / "note.txt") as file:
+        file.write("hello")
+    assert done == [("flush", 5), ("rename", "note.txt"), ("flush", "folder")]
+
+
+def test_errors_name_the_file_that_was_meant(tmp_path, monkeypatch):
+    def full(number):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space") as caught, atomic_write(tmp_path / "a") as file:
+        file.write("hello")
+    assert caught.value.filename == str(tmp_path / "a")
+    assert everything_in(tmp_path) == []
+
+
+def test_names_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    check_target(tmp_path / "new")
+    check_folder(tmp_path / "new" / "deep")
+    check_folder(tmp_path)
+    for check, path in [
+        (check_target, tmp_path), (check_target, tmp_path / "no" / "x"),
+        (check_folder, tmp_path / "file"), (check_folder, tmp_path / "file" / "deep"),
+    ]:  # fmt: skip
+        with pytest.raises(OSError, match="folder"):
+            check(path)
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="everything may be written by root")
+def test_a_folder_that_may_not_be_written_to(tmp_path):
+    tmp_path.chmod(0o500)
+    for check in (check_target, check_folder):
+        with pytest.raises(PermissionError):
+            check(tmp_path / "new")

@@ -21,6 +21,7 @@ from unveil.cli.options import (
     prepared,
     reads_table,
 )
+from unveil.cli.outputs import writes_network, writes_table
 from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
 from unveil.files import atomic_write
@@ -50,10 +51,18 @@ def cluster(
     ] = "bic",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to write the network (.json, .bif, ...)."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where to write the network (.json, .bif, ...).",
+            callback=writes_network,
+        ),
     ] = None,
     assignments: Annotated[
-        Path | None, typer.Option(help="Where to write each row's class (.csv, .parquet, ...).")
+        Path | None,
+        typer.Option(
+            help="Where to write each row's class (.csv, .parquet, ...).", callback=writes_table
+        ),
     ] = None,
     summary: Annotated[
         Path | None, typer.Option(help="Where to write all figures (.json).")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from unveil.cli.outputs import writes_any
 from unveil.cli.screen import say, show_table
 
 __all__ = ["datasets"]
@@ -15,7 +16,8 @@ __all__ = ["datasets"]
 def datasets(
     name: Annotated[str | None, typer.Argument(help="One to describe or write.")] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write it to this file.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write it to this file.", callback=writes_any),
     ] = None,
 ) -> None:
     """List the bundled networks and tables, describe one, or write it to a file."""

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from unveil.cli.outputs import writes_folder
 from unveil.cli.screen import say
 
 __all__ = ["demo"]
@@ -14,7 +15,8 @@ __all__ = ["demo"]
 
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to put the results.")
+        Path,
+        typer.Option("--output", "-o", help="Where to put the results.", callback=writes_folder),
     ] = Path("out/demo"),
 ) -> None:
     """Find what is hidden behind the college plans of 10,318 students."""

@@ -19,6 +19,7 @@ from unveil.cli.options import (
     prepared,
     reads_table,
 )
+from unveil.cli.outputs import writes_folder
 from unveil.cli.screen import note, say
 
 __all__ = ["discover"]
@@ -28,7 +29,8 @@ __all__ = ["discover"]
 def discover(
     data: TableFile,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The folder for the results.")
+        Path,
+        typer.Option("--output", "-o", help="The folder for the results.", callback=writes_folder),
     ] = Path("out"),
     max_hidden: Annotated[int, typer.Option(min=1, help="At most so many hidden variables.")] = 3,
     n_states: Annotated[

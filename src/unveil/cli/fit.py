@@ -10,6 +10,7 @@ import typer
 from unveil.cli.live import live_progress
 from unveil.cli.models import network_from
 from unveil.cli.options import Seed, TableFile, TimeLimit, reads_table
+from unveil.cli.outputs import writes_network
 from unveil.cli.screen import note, say, show_table
 
 if TYPE_CHECKING:
@@ -28,7 +29,12 @@ def fit(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to write the network (.json, .bif, ...)."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where to write the network (.json, .bif, ...).",
+            callback=writes_network,
+        ),
     ] = None,
     equivalent_sample_size: Annotated[
         float, typer.Option(help="Equivalent sample size of the prior.")

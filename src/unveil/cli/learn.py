@@ -20,6 +20,7 @@ from unveil.cli.options import (
     prepared,
     reads_table,
 )
+from unveil.cli.outputs import writes_file, writes_network, writes_picture
 from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
 
@@ -38,13 +39,22 @@ def learn(
     data: TableFile,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to write the network (.json, .bif, ...)."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where to write the network (.json, .bif, ...).",
+            callback=writes_network,
+        ),
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option(help="Where to draw the network (.png, .svg, .pdf).")
+        Path | None,
+        typer.Option(help="Where to draw the network (.png, .svg, .pdf).", callback=writes_picture),
     ] = None,
     page: Annotated[
-        Path | None, typer.Option(help="Where to write a page about it (.html).")
+        Path | None,
+        typer.Option(
+            help="Where to write a page about it (.html).", callback=writes_file(".html", ".htm")
+        ),
     ] = None,
     score: Annotated[
         str, typer.Option(help="bdeu, bic, mdl, aic, k2, fnml, qnml or likelihood.")

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 
 from unveil.progress import Listener, Step
 
@@ -36,7 +37,7 @@ def live_progress(unit: str = "") -> Iterator[Listener | None]:
     once.
     """
 
-    def interrupt(number: int, frame: object) -> None:
+    def interrupt(number: int, frame: FrameType | None) -> None:
         if INTERRUPTION.asked:
             raise KeyboardInterrupt
         INTERRUPTION.asked = True
@@ -60,7 +61,7 @@ def live_progress(unit: str = "") -> Iterator[Listener | None]:
 
 @contextmanager
 def heeding(
-    numbers: tuple[signal.Signals, ...], handler: Callable[[int, object], None]
+    numbers: tuple[signal.Signals, ...], handler: Callable[[int, FrameType | None], None]
 ) -> Iterator[None]:
     """Have signals handled so, for the moment; where this is not the main thread, they are not."""
     if threading.current_thread() is not threading.main_thread():

@@ -9,12 +9,15 @@ import typer
 
 from unveil.cli.models import network_from
 from unveil.cli.options import Seed, TableFile, reads_table
+from unveil.cli.outputs import writes_table
 from unveil.cli.screen import say
 
 __all__ = ["impute", "predict"]
 
 Model = Annotated[str, typer.Argument(help="A network file, or the name of a bundled network.")]
-Output = Annotated[Path, typer.Option("--output", "-o", help="Where to write the table.")]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="Where to write the table.", callback=writes_table)
+]
 
 
 @reads_table

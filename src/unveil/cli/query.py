@@ -9,6 +9,7 @@ import typer
 
 from unveil.cli.models import network_from
 from unveil.cli.options import Seed
+from unveil.cli.outputs import writes_file
 from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
 from unveil.table.variable import Variable, label_text
@@ -41,7 +42,10 @@ def query(
         bool, typer.Option("--explain", help="The most probable states of everything together.")
     ] = False,
     picture: Annotated[
-        Path | None, typer.Option(help="Draw the beliefs before and after (.svg).")
+        Path | None,
+        typer.Option(
+            help="Draw the beliefs before and after (.svg).", callback=writes_file(".svg")
+        ),
     ] = None,
     method: Annotated[
         str, typer.Option(help="exact, loopy, mean_field, gibbs or weighting.")

@@ -9,6 +9,7 @@ import typer
 
 from unveil.cli.models import network_from
 from unveil.cli.options import Seed
+from unveil.cli.outputs import writes_table
 from unveil.cli.screen import say
 
 __all__ = ["sample"]
@@ -17,7 +18,13 @@ __all__ = ["sample"]
 def sample(
     model: Annotated[str, typer.Argument(help="A network file, or the name of a bundled network.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write: .csv, .tsv, .parquet, ...")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where to write: .csv, .tsv, .parquet, ...",
+            callback=writes_table,
+        ),
     ],
     rows: Annotated[int, typer.Option("--rows", "-n", min=1, help="How many rows.")] = 1000,
     seed: Seed = None,

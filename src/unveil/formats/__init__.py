@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from unveil.errors import FormatError, Hint, SizeError, UnveilError, UnveilWarning
-from unveil.files import atomic_write
+from unveil.files import atomic_write, check_target
 from unveil.formats.bif import read_bif, write_bif
 from unveil.formats.dot import write_dot
 from unveil.formats.native import read_native, write_native
@@ -45,7 +45,7 @@ from unveil.formats.xmlbif import read_xmlbif, write_xmlbif
 from unveil.model.network import Network
 from unveil.model.table_cpd import TableCPD
 
-__all__ = ["FORMATS", "Format", "dumps", "load", "loads", "save"]
+__all__ = ["FORMATS", "Format", "check_network_target", "dumps", "load", "loads", "save"]
 
 MAX_BYTES = 1 << 30
 """The largest text that is read: a small compressed file can hide a huge one."""
@@ -143,14 +143,24 @@ def save(
     The ending of the name tells the format (a final `.gz` compresses), unless `format` does.
     `options` go to the format's writer.
     """
-    name = format or _named_format(path)
-    if name is None:
-        raise FormatError(f"{path}: the ending tells no format; known endings are {_endings()}")
+    name = format or check_network_target(path)
     content = dumps(network, name, **options).encode("utf-8")
     if Path(path).suffix.lower() == ".gz":
         content = gzip.compress(content, compresslevel=6, mtime=0)
     with atomic_write(path, "wb") as file:
         file.write(content)
+
+
+def check_network_target(path: str | PathLike[str]) -> str:
+    """The format that a network would be written in; an error if it could not be written there.
+
+    Called before long work, so that nobody learns of a wrong name only after it.
+    """
+    name = _named_format(path)
+    if name is None:
+        raise FormatError(f"{path}: the ending tells no format; known endings are {_endings()}")
+    check_target(path)
+    return name
 
 
 def loads(text: str, format: str) -> Network:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unveil.errors import FormatError, ModelError
-from unveil.files import atomic_write
+from unveil.files import atomic_write, check_target
 from unveil.graph.dag import DAG
 from unveil.graph.names import Pair
 from unveil.model.network import Network
@@ -24,7 +24,7 @@ from unveil.report.text import shorten, text_width
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FONT_SIZE", "Arrow", "Node", "Picture", "draw", "svg_text"]
+__all__ = ["FONT_SIZE", "Arrow", "Node", "Picture", "check_picture_target", "draw", "svg_text"]
 
 FONT_SIZE = 13.0
 PADDING = 24.0
@@ -78,23 +78,33 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture; the ending of the name says how: .svg, .png or .pdf."""
-        ending = Path(path).suffix.lower()
+        ending = check_picture_target(path)
         if ending == ".svg":
             with atomic_write(path) as file:
                 file.write(self.svg())
-        elif ending in (".png", ".pdf"):
+        else:
             # A PDF carries its date unless told not to; the same picture gives the same file.
             about: dict[str, Any] = {"CreationDate": None} if ending == ".pdf" else {}
             with atomic_write(path, "wb") as file:
                 self.figure().savefig(file, format=ending[1:], metadata=about)
-        else:
-            raise FormatError(
-                f"a picture is saved as .svg, .png or .pdf; {str(path)!r} ends in "
-                f"{ending or 'none of them'!r}. Change the ending of the file's name."
-            )
 
     def _repr_svg_(self) -> str:
         return self.svg()
+
+
+def check_picture_target(path: str | os.PathLike[str]) -> str:
+    """The ending that says how a picture is saved; an error if it could not be saved there.
+
+    Called before long work, so that nobody learns of a wrong name only after it.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in (".svg", ".png", ".pdf"):
+        raise FormatError(
+            f"a picture is saved as .svg, .png or .pdf; {str(path)!r} ends in "
+            f"{ending or 'none of them'!r}. Change the ending of the file's name."
+        )
+    check_target(path)
+    return ending
 
 
 def draw(

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unveil.errors import DataError
-from unveil.files import atomic_write
+from unveil.files import atomic_write, check_target
 from unveil.table.core import Table
 from unveil.table.export import named_weights, to_arrow
 from unveil.table.io.arrow import with_note
@@ -29,7 +29,7 @@ from unveil.table.io.sniff import DELIMITERS
 from unveil.table.places import at, tell
 from unveil.table.variable import Variable, label_text
 
-__all__ = ["write_table"]
+__all__ = ["check_table_target", "write_table"]
 
 _BLOCK = 1 << 16
 
@@ -55,26 +55,36 @@ def write_table(table: Table, path: str | os.PathLike[str], *, weights: str = "w
     ,2
     <BLANKLINE>
     """
-    file = Path(path)
-    ending = "".join(s for s in file.suffixes[-2:] if s.lower() in _WRITERS or s.lower() == ".gz")
-    stem, _, packed = ending.lower().partition(".gz")
-    zipped = ending.lower().endswith(".gz")
-    writer = _WRITERS.get(stem)
-    if writer is None or packed or (zipped and stem not in (".csv", ".tsv")):
-        raise DataError(
-            f"{file}: the ending does not tell a format; use .csv, .tsv, .csv.gz, .tsv.gz, "
-            ".parquet or .feather"
-        )
-    if not file.parent.is_dir():
-        raise DataError(f"{file}: there is no folder {file.parent}; make it first")
+    ending, zipped = check_table_target(path)
+    writer = _WRITERS[ending]
     named_weights(table, weights)
-    with atomic_write(file, "wb") as stream:
+    with atomic_write(path, "wb") as stream:
         if zipped:
             # No time stamp and no name inside: the same table gives the same bytes.
             with gzip.GzipFile("", "wb", 4, stream, mtime=0) as packing:
                 writer(table, packing, weights)
         else:
             writer(table, stream, weights)
+
+
+def check_table_target(path: str | os.PathLike[str]) -> tuple[str, bool]:
+    """The ending that tells the format, and whether gzip follows; an error for any other name.
+
+    Called before long work, so that nobody learns of a wrong name only after it.
+    """
+    file = Path(path)
+    ending = "".join(s for s in file.suffixes[-2:] if s.lower() in _WRITERS or s.lower() == ".gz")
+    stem, _, packed = ending.lower().partition(".gz")
+    zipped = ending.lower().endswith(".gz")
+    if stem not in _WRITERS or packed or (zipped and stem not in (".csv", ".tsv")):
+        raise DataError(
+            f"{file}: the ending does not tell a format; use .csv, .tsv, .csv.gz, .tsv.gz, "
+            ".parquet or .feather"
+        )
+    if not file.parent.is_dir():
+        raise DataError(f"{file}: there is no folder {file.parent}; make it first")
+    check_target(file)
+    return stem, zipped
 
 
 def _write_csv(table: Table, stream: BinaryStream, weights: str) -> None:
