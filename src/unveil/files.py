@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["atomic_write", "check_folder", "check_target"]
+__all__ = ["atomic_write", "check_folder", "check_target", "open_for_one"]
 
 
 @contextmanager
@@ -79,6 +79,29 @@ def check_folder(path: str | os.PathLike[str]) -> None:
         raise NotADirectoryError(errno.ENOTDIR, words, str(folder))
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, "nothing may be written to this folder", str(folder))
+
+
+def open_for_one(path: str | os.PathLike[str]) -> int:
+    """A file to append to, open for one program at a time; a `BlockingIOError` for any other.
+
+    It is made if there is none. A symbolic link is refused: what is written would go elsewhere. The
+    lock goes with the file number, so it never outlives the program.
+    """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    if Path(path).is_symlink() or (Path(path).exists() and not Path(path).is_file()):
+        words = "this is no plain file; remove it, or write elsewhere"
+        raise OSError(errno.EINVAL, words, str(path))
+    number = os.open(path, flags | getattr(os, "O_CLOEXEC", 0), 0o666)
+    try:
+        import fcntl
+
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(number)
+        raise
+    except (ImportError, OSError):
+        pass  # a system without such locks
+    return number
 
 
 def _flush_folder(folder: Path) -> None:

@@ -78,16 +78,16 @@ def discover(
     )  # fmt: skip
     table = prepared(data, reading, drop, discretize, n_bins)
     folder = RunFolder(output, table, settings, seed, resume)
-    if folder.earlier:
+    if folder.resumed:
         note(f"going on from the run in {output} (use --no-resume to start afresh)")
     with live_progress("nats") as listener:
         report = folder.discover(
             progress=listener, straw_men=straw_men, resamples=resamples, time_limit=time_limit,
             n_jobs=jobs,
         )  # fmt: skip
+    say(report.summary)
     page = write_discovery(report, output, data.name)
     folder.close(report)
-    say(report.summary)
     if report.stopped != "converged":
         more = "run again to go on from here" if report.hidden else "run again to look further"
         note(f"stopped early ({report.stopped}); {more}")

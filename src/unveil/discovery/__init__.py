@@ -17,8 +17,8 @@ What a round hands on, in this order:
 And then:
 
 - `evidence.py`: whether it is warranted; `meaning.py`: what its states mean
-- `memory.py`: rounds as JSON, to go on after an interruption; `folder.py`: `RunFolder`, where they
-  are kept
+- `memory.py`: rounds as JSON, to go on after an interruption; `notes.py`: what was done in a round;
+  `told.py`: candidates as JSON; `folder.py`: `RunFolder`, where all this is kept
 - `patience.py`: limits that bind inside of all this
 """
 

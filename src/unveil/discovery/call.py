@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from unveil.discovery.evidence import Evidence, StrawMan, evidence_for, naive_straw_man
 from unveil.discovery.meaning import Meaning, meaning_of
+from unveil.discovery.notes import Notes
 from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round, discover_networks
 from unveil.discovery.settings import Settings
@@ -120,14 +121,15 @@ def discover(
     time_limit: float | None = None,
     n_jobs: int | None = None,
     on_round: Callable[[Sequence[Round]], None] | None = None,
+    notes: Notes | None = None,
 ) -> DiscoveryReport:
     """Hidden variables of a table or data frame: where they belong, and what they mean.
 
     Give anything `Table.from_frame` takes, a `Table`, or an engine that counts; all columns must
     be discrete, gaps are fine. Stopped early (by the listener or `time_limit`), it reports the best
     so far; asked to stop, it resamples nothing and compares with no straw men. A fifth of a time
-    limit is kept for the evidence. `earlier` and `on_round` are for going on after an interruption,
-    see `discover_networks`.
+    limit is kept for the evidence. `earlier`, `on_round` and `notes` are for going on after an
+    interruption, see `discover_networks`.
 
     >>> from unveil import datasets
     >>> settings = Settings(equivalent_sample_size=5.0, max_hidden=1)
@@ -147,7 +149,7 @@ def discover(
     ticker = Ticker.of(progress, time_limit)
     searching = ticker.part(share=1.0 - FOR_EVIDENCE if evidence or straw_men else 1.0)
     found = discover_networks(
-        table, settings, earlier, None, seed, searching, None, n_jobs, on_round
+        table, settings, earlier, None, seed, searching, None, n_jobs, on_round, notes
     )
     proofs = {}
     folds = min(folds, n_cases(table))

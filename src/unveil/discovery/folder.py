@@ -1,39 +1,58 @@
 """`RunFolder`: a folder that remembers a discovery, so that an interrupted one can go on.
 
-`state.json` is written after every round, with a fingerprint that says for which table and settings
-it is; `log.jsonl` holds every step, one JSON object a line.
+`state.json` is written every few seconds, with a fingerprint that says for which table and settings
+it is; `log.jsonl` holds every step, one JSON object a line. A folder serves one run at a time, and
+results of another run that are in it are set aside.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import secrets
+import shutil
+import time
 import warnings
+import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from unveil.discovery.call import DiscoveryReport, discover
 from unveil.discovery.memory import rounds_as_json, rounds_from_json
+from unveil.discovery.notes import Notes
 from unveil.discovery.procedure import Round
 from unveil.discovery.settings import Settings
-from unveil.errors import UnveilWarning
-from unveil.files import atomic_write
+from unveil.errors import DataError, Hint, UnveilWarning
+from unveil.files import atomic_write, check_folder, open_for_one
 from unveil.progress import Listener, Step
 from unveil.table.core import Table
 
-__all__ = ["RunFolder"]
+__all__ = ["RESULTS", "RunFolder"]
+
+RESULTS = (
+    "state.json",
+    "log.jsonl",
+    "model.json",
+    "baseline.json",
+    "posteriors.csv",
+    "report.html",
+)
+"""The files that a run leaves in its folder."""
+SECONDS = 2.0
+"""So long the state is not written again, at least."""
+COST = 0.05
+"""Nor so often that writing takes more than this share of the time."""
 
 
 class RunFolder:
-    """A discovery in a folder: `discover` goes on from the rounds that are `earlier`, if any.
+    """A discovery in a folder: `discover` goes on from where an earlier run was interrupted.
 
-    They are those of a run over the same table with the same settings (and the same seed, if one
-    is given) that did not finish; `resume=False` forgets them. `seed` is then that of the earlier
-    run.
+    That was a run over the same table with the same settings (and the same seed, if one is given)
+    that did not finish; `resume=False` forgets it. `earlier` are its rounds, `seed` is then its
+    seed, and `resumed` says that there is something to go on from.
 
     >>> import tempfile
     >>> from unveil import datasets
@@ -59,63 +78,140 @@ class RunFolder:
         self.settings = settings or Settings()
         self.seed = secrets.randbelow(2**31) if seed is None else seed
         self.earlier: tuple[Round, ...] = ()
+        self.notes = Notes()
         self._fingerprint = fingerprint(table, self.settings)
+        self._written, self._cost, self._complained = 0.0, 0.0, False
+        self._ours = False
+        check_folder(self.path)
         self.path.mkdir(parents=True, exist_ok=True)
-        if resume:
-            self._remember(seed)
+        self._log = self._locked()
+        self._unlock = weakref.finalize(self, os.close, self._log)
+        self._remember(seed, resume)
+        self._rounds: Sequence[Round] = self.earlier
+
+    @property
+    def resumed(self) -> bool:
+        """Whether there is something to go on from."""
+        return bool(self.earlier or self.notes.as_json())
 
     def discover(self, *, progress: Listener | None = None, **options: Any) -> DiscoveryReport:
-        """What `discover` finds, going on from earlier rounds; the folder knows of every new one.
+        """What `discover` finds, going on from before; the folder knows of all that is done.
 
         `options` are those of `discover`.
         """
-        with self._log(progress) as listener:
+        if not self.resumed:
+            self._make_room()
+
+        def tell(step: Step) -> object:
+            with self._no_reason_to_stop("log.jsonl"):
+                os.write(self._log, (json.dumps(_told(step)) + "\n").encode())
+            return progress(step) if progress is not None else None
+
+        def on_round(rounds: Sequence[Round]) -> None:
+            self._rounds = rounds
+            self._save_anyway()
+
+        self.notes.changed = self._save_now_and_then
+        try:
             return discover(
                 self.table, settings=self.settings, earlier=self.earlier, seed=self.seed,
-                progress=listener, on_round=self.save, **options,
+                progress=tell, on_round=on_round, notes=self.notes, **options,
             )  # fmt: skip
+        except BaseException:
+            self._save_anyway()
+            raise
+        finally:
+            self.notes.changed = None
 
     def save(self, rounds: Sequence[Round], finished: bool = False) -> None:
-        """Remember the rounds so far."""
+        """Remember the rounds so far and, unless it is finished, all that was done in the next."""
         state = {
             "fingerprint": self._fingerprint,
             "finished": finished,
             "seed": self.seed,
             "rounds": rounds_as_json([r for r in rounds if r.kept is not None]),
+            "notes": {} if finished else self.notes.as_json(),
         }
+        began = time.monotonic()
         with atomic_write(self.path / "state.json") as file:
             file.write(json.dumps(state))
+        self._written = time.monotonic()
+        self._cost = self._written - began
 
     def close(self, report: DiscoveryReport) -> None:
-        """Remember that this is all, unless the work was stopped early."""
-        self.save(report.discovery.rounds, finished=report.stopped == "converged")
+        """Remember that this is all (unless it was stopped early); leave the folder to others."""
+        try:
+            self.save(report.discovery.rounds, finished=report.stopped == "converged")
+        finally:
+            self._unlock()
 
-    def _remember(self, seed: int | None) -> None:
-        """Take over rounds and seed of an earlier run that asked the same and was interrupted."""
+    def _save_now_and_then(self) -> None:
+        since = time.monotonic() - self._written
+        if since > SECONDS and since * COST > self._cost:
+            self._save_anyway()
+
+    def _save_anyway(self) -> None:
+        with self._no_reason_to_stop("state.json"):
+            self.save(self._rounds)
+
+    @contextlib.contextmanager
+    def _no_reason_to_stop(self, name: str) -> Iterator[None]:
+        """What is only written to go on later must not end the work: it is warned of, once."""
+        try:
+            yield
+        except OSError as error:
+            if not self._complained:
+                self._complained = True
+                words = f"{self.path / name} cannot be written ({error.strerror or error}); "
+                words += "the work goes on, but could not be taken up again if it is interrupted"
+                warnings.warn(words, UnveilWarning, stacklevel=4)
+
+    def _locked(self) -> int:
+        """The log, open for this run alone."""
+        try:
+            return open_for_one(self.path / "log.jsonl")
+        except BlockingIOError:
+            raise DataError(
+                f"{self.path}: another run is at work in this folder.",
+                hint=Hint("Wait for it, or take another.", "Wait for it, or give another with -o."),
+            ) from None
+
+    def _remember(self, seed: int | None, resume: bool) -> None:
+        """Take over rounds, notes and seed of a run that asked the same and was interrupted."""
         file = self.path / "state.json"
         if not file.exists():
             return
         try:
             known = json.loads(file.read_text(encoding="utf-8"))
-            if known["fingerprint"] != self._fingerprint or known["finished"]:
+            if known["fingerprint"] != self._fingerprint:
                 return
-            if seed is None or seed == int(known["seed"]):
-                self.earlier = rounds_from_json(known["rounds"], self.table, int(known["seed"]))
-                self.seed = int(known["seed"])
+            self._ours = seed == int(known["seed"])
+            if known["finished"] or not resume or not (seed is None or self._ours):
+                return
+            notes = Notes(known.get("notes"))
+            notes.check(self.table)
+            self.earlier = rounds_from_json(known["rounds"], self.table, int(known["seed"]))
+            self.notes = notes
+            self.seed = int(known["seed"])
         except Exception:  # another program's file of this name can hold anything
-            warnings.warn(f"{file} cannot be read; starting afresh", UnveilWarning, stacklevel=3)
+            if resume:
+                words = f"{file} cannot be read; starting afresh"
+                warnings.warn(words, UnveilWarning, stacklevel=3)
 
-    @contextmanager
-    def _log(self, listener: Listener | None) -> Iterator[Listener]:
-        """A listener that also writes every step; to the end of the log when going on."""
-        with (self.path / "log.jsonl").open("a" if self.earlier else "w", encoding="utf-8") as log:
-
-            def tell(step: Step) -> object:
-                log.write(json.dumps(_told(step)) + "\n")
-                log.flush()
-                return listener(step) if listener is not None else None
-
-            yield tell
+    def _make_room(self) -> None:
+        """Set results of another run aside; those that this one will give again are replaced."""
+        old = [self.path / name for name in RESULTS if os.path.lexists(self.path / name)]
+        log = self.path / "log.jsonl"
+        if not self._ours and any(file != log or file.stat().st_size for file in old):
+            number = 1
+            while (aside := self.path / f"earlier-{number}").exists():
+                number += 1
+            aside.mkdir()
+            for file in old:
+                (shutil.copyfile if file == log else os.rename)(file, aside / file.name)
+            words = f"{self.path} held the results of another run; they are in {aside} now"
+            warnings.warn(words, UnveilWarning, stacklevel=3)
+        os.ftruncate(self._log, 0)
 
 
 def fingerprint(table: Table, settings: Settings) -> str:

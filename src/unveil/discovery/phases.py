@@ -23,11 +23,12 @@ from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
 from unveil.discovery.check import check_candidate
 from unveil.discovery.choice import foremost, worth_adapting
+from unveil.discovery.notes import Notes, Page
 from unveil.discovery.places import place_of_everything, places_with_a_signature, random_place
 from unveil.discovery.polish import polish_candidate, polished_in_turns
 from unveil.discovery.starts import Star, first_look, graphs_at, started
+from unveil.discovery.told import with_tree
 from unveil.discovery.workers import Work, Workers
-from unveil.errors import SizeError
 from unveil.hidden.candidate import fresh_name
 from unveil.progress import Ticker
 
@@ -66,8 +67,10 @@ class Outcome:
     cut_short: bool
 
 
-def look_for_hidden(bench: Bench, workers: Workers, ticker: Ticker) -> Looked:
-    """All candidates of a round, the best first.
+def look_for_hidden(
+    bench: Bench, workers: Workers, ticker: Ticker, notes: Notes | None = None
+) -> Looked:
+    """All candidates of a round, the best first; what `notes` tell of is not done again.
 
     Every place gets a first look; the best of each place are adapted; the best of those, and of
     what was started elsewhere, are polished. With a time limit each phase takes only a share of
@@ -76,7 +79,7 @@ def look_for_hidden(bench: Bench, workers: Workers, ticker: Ticker) -> Looked:
     settings, outcomes = bench.settings, list[Outcome]()
 
     def do(phase: Phase, items: Sequence[Any], at_least: int = 0) -> tuple[Candidate, ...]:
-        outcomes.append(_outcome(phase, bench, items, workers, ticker, at_least))
+        outcomes.append(_outcome(phase, bench, items, workers, ticker, at_least, notes))
         return outcomes[-1].candidates
 
     name = fresh_name([*bench.network.names, *bench.table.names])
@@ -92,7 +95,7 @@ def look_for_hidden(bench: Bench, workers: Workers, ticker: Ticker) -> Looked:
         rest += _others(settled, best)
         settled = polished_in_turns(best, lambda pool: do(POLISH, pool))
     settled.sort(key=lambda c: -c.gain)
-    checked = do(CHECK, settled, CHECKED_AT_LEAST)
+    checked = [_whole(bench, c) for c in do(CHECK, settled, CHECKED_AT_LEAST)]
     rest += settled[outcomes[-1].n_done :]
     refused = [c for outcome in outcomes for c in outcome.refused]
     gaps = not bench.table.is_complete
@@ -110,10 +113,12 @@ def _outcome(
     workers: Workers,
     ticker: Ticker,
     at_least: int,
+    notes: Notes | None,
 ) -> Outcome:
     """The phase's work done with every item in turn, or with the first of them if time is up."""
     part = ticker.part(phase.title, phase.share)
-    found = workers.in_turn(phase.work, bench, items, part)
+    page = None if notes is None else Page(notes, bench.network, phase.title, items)
+    found = workers.in_turn(phase.work, bench, items, part, page)
     while len(found) < min(at_least, len(items)):
         found.append(phase.work(bench, items[len(found)], part))
     tried = [c for of_item in found for c in of_item]
@@ -123,6 +128,13 @@ def _outcome(
         len(found),
         part.reason == "time limit",
     )
+
+
+def _whole(bench: Bench, candidate: Candidate) -> Candidate:
+    """The candidate with its tree of merges, which notes do not hold."""
+    if candidate.verdict is not Verdict.PAYS:
+        return candidate
+    return with_tree(candidate, bench.completed)
 
 
 def _others(candidates: Sequence[Candidate], chosen: Sequence[Candidate]) -> list[Candidate]:
@@ -160,7 +172,7 @@ def _random_stars(bench: Bench, name: str) -> list[Star]:
 def _start(bench: Bench, star: Star, ticker: Ticker) -> list[Candidate | Refused]:
     try:
         return [adapted(bench, started(bench, star, ticker), "full", ticker)]
-    except SizeError:
+    except MemoryError:
         return [_too_large(star.place, star.n_states)]
 
 
@@ -169,7 +181,7 @@ def _look(bench: Bench, place: Place, ticker: Ticker) -> list[Candidate | Refuse
     for dag in graphs_at(bench, place):
         try:
             found += first_look(bench, place, dag, ticker)
-        except SizeError:
+        except MemoryError:
             found.append(_too_large(place))
     return found
 
@@ -177,7 +189,7 @@ def _look(bench: Bench, place: Place, ticker: Ticker) -> list[Candidate | Refuse
 def _adapt(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate | Refused]:
     try:
         return [adapt_candidate(bench, candidate, ticker)]
-    except SizeError:
+    except MemoryError:
         return [candidate.refused(Verdict.TOO_LARGE)]
 
 
@@ -188,7 +200,7 @@ def _polish(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidat
 def _check(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate | Refused]:
     try:
         return [check_candidate(bench, candidate, ticker)]
-    except SizeError:
+    except MemoryError:
         return [candidate.refused(Verdict.TOO_LARGE)]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 from typing import ClassVar
 
@@ -20,6 +21,7 @@ from unveil.discovery.baseline import learn_observed, learn_without
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Refused, Verdict
 from unveil.discovery.choice import choose_best, judged
+from unveil.discovery.notes import Notes
 from unveil.discovery.phases import look_for_hidden
 from unveil.discovery.settings import Settings
 from unveil.discovery.workers import Workers
@@ -86,12 +88,14 @@ def discover_networks(
     time_limit: float | None = None,
     n_jobs: int | None = None,
     on_round: Callable[[Sequence[Round]], None] | None = None,
+    notes: Notes | None = None,
 ) -> Discovery:
     """Find hidden variables in a discrete table; gaps are allowed.
 
     It goes on after rounds of an `earlier` run that kept something. `baseline` is the network
     without hidden variables (learned if not given). Stopped early, it gives the best so far;
-    `on_round` is told all rounds whenever one is over.
+    `on_round` is told all rounds whenever one is over. `notes` remember what is done within a
+    round: what they tell of is not done again.
     """
     settings = settings or Settings()
     if seed is None:
@@ -101,7 +105,7 @@ def discover_networks(
     _check(table)
     ticker = Ticker.of(progress, time_limit)
     with Workers(n_jobs) as workers:
-        task = Task(table, settings, seed, workers, ticker)
+        task = Task(table, settings, seed, workers, ticker, notes)
         return _driven(task, first_state(task, earlier, baseline), on_round)
 
 
@@ -141,6 +145,17 @@ class Task:
     seed: int
     workers: Workers
     ticker: Ticker
+    notes: Notes | None = None
+
+    def learned(self, key: str, learn: Callable[[Ticker], Network], ticker: Ticker) -> Network:
+        """The network that is noted under a key, or else learned (and, if not cut short, noted)."""
+        noted = None if self.notes is None else self.notes.network(key)
+        if noted is not None:
+            return noted
+        network = learn(ticker)
+        if self.notes is not None and ticker.keep_going():
+            self.notes.note_network(key, network)
+        return network
 
     def score(self, network: Network) -> float:
         """The Cheeseman-Stutz score of a network (nats)."""
@@ -179,7 +194,8 @@ def first_state(
     if baseline is None:
         title = "learning a network of what was observed"
         task.ticker.offer(title, 0, float("nan"))
-        baseline = learn_observed(task.table, task.settings, task.seed, task.ticker.part(title))
+        learn = partial(learn_observed, task.table, task.settings, task.seed)
+        baseline = task.learned("baseline", learn, task.ticker.part(title))
     score = task.score(baseline)
     state = State(baseline, score, baseline, score, rounds)
     if rounds and rounds[-1].kept is not None:
@@ -196,7 +212,7 @@ def step(task: Task, state: State) -> tuple[State, Step]:
     """
     ticker = task.ticker.part(_title(state))
     bench = Bench.of(state.network, state.score, task.table, task.settings, task.seed)
-    looked = look_for_hidden(bench, task.workers, ticker)
+    looked = look_for_hidden(bench, task.workers, ticker, task.notes)
     state = replace(state, cut_short=state.cut_short or looked.cut_short)
     tried = looked.tried
     kept = choose_best(tried, task.settings.min_gain)
@@ -231,6 +247,8 @@ def _with_round(task: Task, state: State, tried: tuple[Candidate | Refused, ...]
     """The state after a round that is over: with the candidate it kept, or finished."""
     kept = next((c for c in tried if c.verdict is Verdict.KEPT), None)
     assert not isinstance(kept, Refused)
+    if kept is not None and task.notes is not None:
+        task.notes.forget()
     rounds = (*state.rounds, Round(state.network, state.score, tried, kept))
     if kept is None:
         return replace(state, rounds=rounds, finished=True)

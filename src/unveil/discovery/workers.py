@@ -17,6 +17,7 @@ from typing import Any
 
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Refused
+from unveil.discovery.notes import Page
 from unveil.discovery.processes import Died, Processes
 from unveil.errors import UnveilWarning
 from unveil.progress import Step, Ticker
@@ -48,19 +49,36 @@ class Workers:
         self._processes.end()
 
     def in_turn(
-        self, work: Work, bench: Bench, items: Sequence[Any], ticker: Ticker
+        self,
+        work: Work,
+        bench: Bench,
+        items: Sequence[Any],
+        ticker: Ticker,
+        page: Page | None = None,
     ) -> list[Found]:
         """What the work gives for every item, in their order, told as steps of the ticker.
 
         When that stops, the items not yet done are left out; all of them, if it had stopped before
-        the work began.
+        the work began. What is noted on the `page` is not done again, and what is done (and not
+        cut short) is noted there.
         """
         if not ticker.keep_going():
             return []
+        known = {} if page is None else page.known()
+        unknown = [i for i in range(len(items)) if i not in known]
         done: list[Found] = []
         best = 0.0
-        with closing(self._results(work, bench, items, ticker)) as results:
-            for found in results:
+        with closing(self._results(work, bench, [items[i] for i in unknown], ticker)) as results:
+            for number in range(len(items)):
+                if number in known:
+                    found = known[number]
+                else:
+                    answer = next(results, None)
+                    if answer is None:
+                        break
+                    found, whole = answer
+                    if whole and page is not None:
+                        page.note(number, found)
                 done.append(found)
                 best = max([best, *(c.gain for c in found if isinstance(c, Candidate))])
                 words = f"{len(done)} of {len(items)} candidates, best gain {best:+.1f}"
@@ -70,16 +88,21 @@ class Workers:
 
     def _results(
         self, work: Work, bench: Bench, items: Sequence[Any], ticker: Ticker
-    ) -> Generator[Found, None, None]:
+    ) -> Generator[tuple[Found, bool], None, None]:
+        """What comes of every item, and whether it is all that could."""
+
+        def here(item: Any) -> tuple[Found, bool]:
+            return work(bench, item, ticker), ticker.keep_going()
+
         if not items:
             return
         started = time.monotonic()
-        yield work(bench, items[0], ticker)
+        yield here(items[0])
         rest = items[1:]
         ahead = (time.monotonic() - started) * len(rest)
         if self.n_jobs == 1 or len(rest) < 2 or ahead < self._worthwhile or _among_others():
             for item in rest:
-                yield work(bench, item, ticker)
+                yield here(item)
             return
         self._worthwhile = min(self._worthwhile, WORTH_SENDING)
 
@@ -91,7 +114,7 @@ class Workers:
         with closing(there) as answers:
             for item, answer in zip(rest, answers, strict=False):
                 if answer is None:
-                    yield work(bench, item, ticker)
+                    yield here(item)
                 elif isinstance(answer, Died):
                     warnings.warn(
                         "a candidate was left out: the process that worked on it ended twice, "
@@ -99,11 +122,11 @@ class Workers:
                         UnveilWarning,
                         stacklevel=2,
                     )
-                    yield []
+                    yield [], False
                 elif answer.error is not None:
                     raise answer.error
                 else:
-                    yield answer.result
+                    yield answer.result, not answer.cut_short
 
 
 def _among_others() -> bool:

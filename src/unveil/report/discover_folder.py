@@ -24,8 +24,9 @@ def write_discovery(
     """
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
-    discover_page(report, table_name).write(path / "report.html")
+    # What cannot be had again comes first: the page can be made from it.
     report.network.save(path / "model.json")
     report.discovery.baseline.save(path / "baseline.json")
     report.posteriors().write(path / "posteriors.csv")
+    discover_page(report, table_name).write(path / "report.html")
     return path / "report.html"
