@@ -200,9 +200,10 @@ class RunFolder:
 
     def _make_room(self) -> None:
         """Set results of another run aside; those that this one will give again are replaced."""
-        old = [self.path / name for name in RESULTS if os.path.lexists(self.path / name)]
         log = self.path / "log.jsonl"
-        if not self._ours and any(file != log or file.stat().st_size for file in old):
+        old = [self.path / name for name in RESULTS if os.path.lexists(self.path / name)]
+        old = [file for file in old if file != log or log.stat().st_size]
+        if old and not self._ours:
             number = 1
             while (aside := self.path / f"earlier-{number}").exists():
                 number += 1
