@@ -96,6 +96,11 @@ class Ticker:
         """Seconds since this ticker was made."""
         return time.monotonic() - self._started
 
+    @property
+    def elapsed_in_all(self) -> float:
+        """Seconds since the ticker of the whole work was made."""
+        return self.elapsed if self._whole is None else self._whole.elapsed_in_all
+
     def time_left(self) -> float | None:
         """Seconds until the time limit, or `None` without one."""
         return None if self._time_limit is None else max(0.0, self._time_limit - self.elapsed)

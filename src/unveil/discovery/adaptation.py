@@ -16,7 +16,7 @@ import numpy as np
 
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Verdict
-from unveil.discovery.patience import inside
+from unveil.discovery.patience import inside, steps_of
 from unveil.discovery.redundancy import redundancy
 from unveil.discovery.settings import Adapt
 from unveil.discovery.states import with_states
@@ -58,7 +58,7 @@ def adapt_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candi
         best = replace(best, agglomeration=found.agglomeration, refined=found.refined)
         if found.n_states < 2 or found.n_states == best.n_states:
             break
-        network = with_states(bench, dag, name, found.agglomeration, found.n_states)
+        network = with_states(bench, dag, name, found.agglomeration, found.n_states, ticker)
         again = adapted(bench, replace(best, network=network), adapt, ticker)
         if again.gain <= best.gain + 1e-6:
             break
@@ -82,7 +82,9 @@ def adapted(
             max_rounds=max_rounds, em_iterations=30, negligible=NEGLIGIBLE, seed=bench.seed,
             **inside(ticker),
         ).network  # fmt: skip
-    network = _by_size(short_em(network, bench.glanced, bench.prior, 200, 1e-8), name)
+    network = _by_size(
+        short_em(network, bench.glanced, bench.prior, 200, 1e-8, steps_of(ticker)), name
+    )
     gain = bench.gain_at_a_glance(network)
     verdict, detail = _verdict(bench, network, name, gain)
     return replace(candidate, network=network, gain=gain, verdict=verdict, detail=detail)

@@ -13,6 +13,7 @@ from unveil.graph.dag import DAG
 from unveil.infer.explain import most_probable
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
+from unveil.progress import Ticker
 from unveil.table.core import Table
 
 __all__ = ["Bench", "complete_hidden"]
@@ -75,14 +76,23 @@ class Bench:
         score = hidden_scores(network, self.glanced, self.prior).cheeseman_stutz
         return score - self._glanced_score
 
-    def left_out(self, network: Network) -> float:
-        """The log-likelihood of every row under parameters from the other folds, summed (nats)."""
-        return cross_validated(network, self.table, self.settings, 5, self.seed).log_likelihood
+    def predicted(self, network: Network, ticker: Ticker) -> float:
+        """What a network gains over the one without the candidate on rows left out, in nats.
 
-    @cached_property
-    def left_out_without(self) -> float:
-        """The same for the network without the candidate."""
-        return self.left_out(self.network)
+        The log-likelihood of every row under parameters from the other folds, summed. NaN, if the
+        ticker stopped it.
+        """
+        if "_left_out_without" not in vars(self):
+            without = self._left_out(self.network, ticker)
+            if without is None:
+                return float("nan")
+            vars(self)["_left_out_without"] = without
+        found = self._left_out(network, ticker)
+        return float("nan") if found is None else found - vars(self)["_left_out_without"]
+
+    def _left_out(self, network: Network, ticker: Ticker) -> float | None:
+        found = cross_validated(network, self.table, self.settings, 5, self.seed, ticker)
+        return None if found is None else found.log_likelihood
 
     def childless(self, dag: DAG) -> list[str]:
         """The earlier hidden variables that would have no child in this graph."""

@@ -84,6 +84,12 @@ class DiscoveryReport(Record):
         found = self.discovery
         if not self.hidden:
             tried = sum(len(r.candidates) for r in found.rounds)
+            if not tried and found.stopped != "converged":
+                return (
+                    f"Nothing was tried: stopped early ({found.stopped}), before any candidate "
+                    "was looked at. This says nothing about hidden variables; give it more time, "
+                    "fewer columns or fewer rows."
+                )
             if found.stopped != "converged":
                 return (
                     f"Stopped early ({found.stopped}): of the {tried} candidates tried so far, "
@@ -160,22 +166,31 @@ def discover(
     if evidence:
         for r in found.rounds:
             if r.kept is not None:
-                proofs[r.kept.name] = evidence_for(
-                    r, table, found.settings, found.seed, folds, resamples, ticker
-                )
+                proof = evidence_for(r, table, found.settings, found.seed, folds, resamples, ticker)
+                if proof is not None:
+                    proofs[r.kept.name] = proof
     meanings = {name: meaning_of(found.network, table, name) for name in found.hidden}
     compared: list[StrawMan] = []
     own: LogLoss | None = None
     if straw_men and ticker.keep_going():
-        ticker.offer("straw men", 0, float("nan"))
-        own = cross_validated(found.network, table, found.settings, folds, found.seed)
-        held_out = cross_validated(found.baseline, table, found.settings, folds, found.seed)
-        compared.append(
-            StrawMan("no hidden variable", found.baseline, found.baseline_score, held_out)
-        )
-        compared.append(naive_straw_man(found, table, folds, ticker.part("straw men")))
+        own, compared = _straw_men(found, table, folds, ticker.part("straw men"))
     stopped = found.stopped if found.stopped != "converged" else ticker.reason or "converged"
     return DiscoveryReport(found, proofs, meanings, tuple(compared), table, own, stopped)
+
+
+def _straw_men(
+    found: Discovery, table: Table, folds: int, ticker: Ticker
+) -> tuple[LogLoss | None, list[StrawMan]]:
+    """How what was found predicts rows left out, and simpler explanations beside it, in time."""
+    ticker.offer("", 0, float("nan"))
+    rest = found.settings, folds, found.seed, ticker
+    own = cross_validated(found.network, table, *rest)
+    held_out = own and cross_validated(found.baseline, table, *rest)
+    if held_out is None:
+        return None, []
+    baseline = StrawMan("no hidden variable", found.baseline, found.baseline_score, held_out)
+    naive = naive_straw_man(found, table, folds, ticker)
+    return own, [baseline] if naive is None else [baseline, naive]
 
 
 def _evidence_words(proof: Evidence) -> list[str]:

@@ -24,8 +24,8 @@ def check_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candi
     """
     checked = as_parent(bench, with_gaps(bench, candidate, ticker))
     if checked.verdict is Verdict.PAYS and n_cases(bench.table) >= 5:
-        gain = bench.left_out(checked.network) - bench.left_out_without
-        verdict = Verdict.PAYS if gain > 0 else Verdict.PREDICTS_NO_BETTER
+        gain = bench.predicted(checked.network, ticker)
+        verdict = Verdict.PREDICTS_NO_BETTER if gain <= 0 else Verdict.PAYS  # NaN says nothing
         checked = replace(checked, predicted=gain, verdict=verdict)
     if checked.verdict is not Verdict.PAYS:
         return checked

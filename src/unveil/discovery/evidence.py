@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from unveil.discovery.patience import inside
+from unveil.discovery.patience import graced, inside, steps_of
 from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round
 from unveil.discovery.settings import Settings
@@ -81,21 +81,28 @@ def evidence_for(
     folds: int = 5,
     n_resamples: int = 10,
     ticker: Ticker | None = None,
-) -> Evidence:
-    """The evidence for the hidden variable that a round kept."""
+) -> Evidence | None:
+    """The evidence for the hidden variable that a round kept; `None` if there is no time for it."""
     assert round_.kept is not None
     prior = settings.prior
     before, after, name = round_.before, round_.kept.network, round_.kept.name
     ticker = ticker or Ticker()
     ticker.offer(f"evidence for {name}", 0, float("nan"), detail="cross-validation")
-    saved = paired_gain(
-        cross_validated(after, table, settings, folds, seed),
-        cross_validated(before, table, settings, folds, seed),
-    )
+    limits = graced(ticker)
+    with_it = cross_validated(after, table, settings, folds, seed, limits)
+    without = with_it and cross_validated(before, table, settings, folds, seed, limits)
+    if with_it is None or without is None:
+        return None
+    saved = paired_gain(with_it, without)
     wins, done = 0, 0
     for stream in np.random.SeedSequence(seed).spawn(n_resamples):
+        if not ticker.keep_going():
+            break
         rows = resampled(table, np.random.default_rng(stream))
-        wins += _score(after, rows, prior) > _score(before, rows, prior)
+        better = _score(after, rows, prior, ticker) > _score(before, rows, prior, ticker)
+        if done and not ticker.keep_going():
+            break  # EM that was cut short would not be compared fairly
+        wins += better
         done += 1
         words = f"resample {done} of {n_resamples}"
         if not ticker.offer(f"evidence for {name}", done, float("nan"), detail=words):
@@ -107,19 +114,27 @@ def evidence_for(
 
 def naive_straw_man(
     discovery: Discovery, table: Table, folds: int = 5, ticker: Ticker | None = None
-) -> StrawMan:
-    """One hidden parent of everything with two states, adapted by structural EM (4.2, Naive)."""
+) -> StrawMan | None:
+    """One hidden parent of everything with two states, adapted by structural EM (4.2, Naive).
+
+    `None`, if there is no time to predict the rows left out.
+    """
+    ticker = ticker or Ticker()
     prior = discovery.settings.prior
     name = fresh_name(table.names, "naive")
     hidden = {name: Variable(name, [0, 1], hidden=True)}
     found = structural_em(
         table, naive_graph(table.names, name), BDeu(prior.size), hidden=hidden, prior=prior,
-        max_rounds=10, em_iterations=30, seed=discovery.seed, **inside(ticker or Ticker()),
+        max_rounds=10, em_iterations=30, seed=discovery.seed, **inside(ticker.part(share=0.5)),
     )  # fmt: skip
-    held_out = cross_validated(found.network, table, discovery.settings, folds, discovery.seed)
+    held_out = cross_validated(
+        found.network, table, discovery.settings, folds, discovery.seed, ticker
+    )
+    if held_out is None:
+        return None
     return StrawMan("one hidden parent of everything", found.network, found.score, held_out)
 
 
-def _score(network: Network, table: Table, prior: EquivalentSampleSize) -> float:
-    fitted = short_em(network, table, prior, 30, 1e-6)
+def _score(network: Network, table: Table, prior: EquivalentSampleSize, ticker: Ticker) -> float:
+    fitted = short_em(network, table, prior, 30, 1e-6, steps_of(ticker))
     return hidden_scores(fitted, table, prior).cheeseman_stutz

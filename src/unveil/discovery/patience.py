@@ -11,10 +11,12 @@ from typing import TypedDict
 
 from unveil.progress import Listener, Step, Ticker
 
-__all__ = ["Limits", "inside"]
+__all__ = ["Limits", "graced", "inside", "steps_of"]
 
 SECONDS = 0.2
 """So long nothing is told of small steps."""
+GRACE = 1.0, 0.05
+"""Seconds, or this share of the time taken so far, for a last look once the work was stopped."""
 
 
 class Limits(TypedDict):
@@ -42,3 +44,24 @@ def inside(ticker: Ticker) -> Limits:
         return ticker.tell(step)
 
     return Limits(progress=listener, time_limit=ticker.time_left())
+
+
+def steps_of(ticker: Ticker) -> Listener:
+    """The same for a call that takes a listener only."""
+    return inside(ticker)["progress"]
+
+
+def graced(ticker: Ticker) -> Ticker:
+    """The ticker while it goes on; afterwards one that allows for a last look.
+
+    What is best so far can only be given if it was looked at. Where that takes longer than a
+    moment, there is none.
+
+    >>> stopped = Ticker(time_limit=0)
+    >>> graced(stopped).time_left() > 0.9
+    True
+    """
+    if ticker.keep_going():
+        return ticker
+    least, share = GRACE
+    return Ticker(None, max(least, share * ticker.elapsed_in_all))

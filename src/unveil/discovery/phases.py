@@ -24,6 +24,7 @@ from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
 from unveil.discovery.check import check_candidate
 from unveil.discovery.choice import foremost, worth_adapting
 from unveil.discovery.notes import Notes, Page
+from unveil.discovery.patience import graced
 from unveil.discovery.places import place_of_everything, places_with_a_signature, random_place
 from unveil.discovery.polish import polish_candidate, polished_in_turns
 from unveil.discovery.starts import Star, first_look, graphs_at, started
@@ -36,6 +37,8 @@ __all__ = ["Looked", "look_for_hidden"]
 
 WIDE_SIZES = (2, 3, 4, 5, 6)
 """Numbers of states that a parent of everything begins with."""
+FOR_PLACES, FOR_POLISHING = 0.15, 0.6
+"""The shares of the time left that finding places and all turns of polishing may take."""
 CHECKED_AT_LEAST = 2
 """So many of the best candidates are checked even when the work was stopped before."""
 
@@ -78,13 +81,15 @@ def look_for_hidden(
     """
     settings, outcomes = bench.settings, list[Outcome]()
 
-    def do(phase: Phase, items: Sequence[Any], at_least: int = 0) -> tuple[Candidate, ...]:
-        outcomes.append(_outcome(phase, bench, items, workers, ticker, at_least, notes))
+    def do(
+        phase: Phase, items: Sequence[Any], at_least: int = 0, within: Ticker = ticker
+    ) -> tuple[Candidate, ...]:
+        outcomes.append(_outcome(phase, bench, items, workers, within, at_least, notes))
         return outcomes[-1].candidates
 
     name = fresh_name([*bench.network.names, *bench.table.names])
     started = [*do(WIDE, _wide_stars(bench, name)), *do(RANDOM, _random_stars(bench, name))]
-    places = places_with_a_signature(bench, name, ticker) if ticker.keep_going() else ()
+    places = _places(bench, name, ticker)
     looked = do(LOOK, places[: settings.max_candidates])
     chosen = worth_adapting(looked, settings.max_adapted)
     # Stopped before: at least the most promising is seen to.
@@ -93,7 +98,8 @@ def look_for_hidden(
     if settings.adapt == "full":
         best = foremost(settled, settings.max_polished)
         rest += _others(settled, best)
-        settled = polished_in_turns(best, lambda pool: do(POLISH, pool))
+        all_turns = ticker.part(share=FOR_POLISHING)
+        settled = polished_in_turns(best, lambda pool: do(POLISH, pool, within=all_turns))
     settled.sort(key=lambda c: -c.gain)
     checked = [_whole(bench, c) for c in do(CHECK, settled, CHECKED_AT_LEAST)]
     rest += settled[outcomes[-1].n_done :]
@@ -119,8 +125,9 @@ def _outcome(
     part = ticker.part(phase.title, phase.share)
     page = None if notes is None else Page(notes, bench.network, phase.title, items)
     found = workers.in_turn(phase.work, bench, items, part, page)
+    last = graced(part)
     while len(found) < min(at_least, len(items)):
-        found.append(phase.work(bench, items[len(found)], part))
+        found.append(phase.work(bench, items[len(found)], last))
     tried = [c for of_item in found for c in of_item]
     return Outcome(
         tuple(c for c in tried if isinstance(c, Candidate)),
@@ -140,6 +147,13 @@ def _whole(bench: Bench, candidate: Candidate) -> Candidate:
 def _others(candidates: Sequence[Candidate], chosen: Sequence[Candidate]) -> list[Candidate]:
     """The candidates that were not chosen."""
     return [c for c in candidates if all(c is not other for other in chosen)]
+
+
+def _places(bench: Bench, name: str, ticker: Ticker) -> tuple[Place, ...]:
+    """Places with a signature, found in their share of the time."""
+    if not ticker.keep_going():
+        return ()
+    return places_with_a_signature(bench, name, ticker.part(share=FOR_PLACES))
 
 
 def _starts_elsewhere(bench: Bench) -> bool:
@@ -210,9 +224,9 @@ def _too_large(place: Place, n_states: int = 1) -> Refused:
     return Refused(place=place, verdict=verdict, children=place.nodes, n_states=n_states)
 
 
-WIDE = Phase("a parent of everything", 0.2, _start)
-RANDOM = Phase("random starts", 0.2, _start)
-LOOK = Phase("first look", 0.4, _look)
+WIDE = Phase("a parent of everything", 0.15, _start)
+RANDOM = Phase("random starts", 0.15, _start)
+LOOK = Phase("first look", 0.3, _look)
 ADAPT = Phase("adapting", 0.4, _adapt)
-POLISH = Phase("polishing", 0.6, _polish)
+POLISH = Phase("polishing", 0.5, _polish)
 CHECK = Phase("checking", 1.0, _check)

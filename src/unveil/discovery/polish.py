@@ -16,7 +16,6 @@ from unveil.discovery.candidates import Candidate, Verdict
 from unveil.discovery.redundancy import redundancy
 from unveil.discovery.states import from_states, learned_anew, with_states
 from unveil.em.completion import complete_rows
-from unveil.errors import SizeError
 from unveil.hidden.agglomeration import agglomerate_states
 from unveil.progress import Ticker
 
@@ -72,7 +71,7 @@ def polish_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Cand
             break
         try:
             found = adapted(bench, start, "full", ticker)
-        except SizeError:
+        except MemoryError:
             continue
         pays = found.verdict is Verdict.PAYS
         if candidate.verdict is Verdict.PAYS and not pays:
@@ -87,7 +86,7 @@ def _larger_changes(bench: Bench, candidate: Candidate, ticker: Ticker) -> Itera
     yield candidate
     for change in (_relearned, _neighbouring_states, _merged_states, _split_states):
         if ticker.keep_going():
-            with suppress(SizeError):
+            with suppress(MemoryError):
                 yield from change(bench, candidate, ticker)
 
 
@@ -109,7 +108,9 @@ def _neighbouring_states(bench: Bench, candidate: Candidate, ticker: Ticker) -> 
     near = [k for k in (candidate.n_states - 1, candidate.n_states + 1) if 2 <= k <= tree.n_initial]
     return [
         replace(
-            candidate, agglomeration=tree, network=with_states(bench, network.dag, name, tree, k)
+            candidate,
+            agglomeration=tree,
+            network=with_states(bench, network.dag, name, tree, k, ticker),
         )
         for k in near
     ]

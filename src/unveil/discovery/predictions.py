@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from unveil.discovery.patience import steps_of
 from unveil.discovery.settings import Settings
 from unveil.em.short import short_em
 from unveil.evaluate.cross_validation import CrossValidation, cross_validate
 from unveil.model.fit import fit
 from unveil.model.network import Network
+from unveil.progress import Ticker
 from unveil.table.core import Table
 
 __all__ = ["cross_validated"]
@@ -19,16 +21,29 @@ EM goes on long enough to forget where it began: at parameters that knew the row
 
 
 def cross_validated(
-    network: Network, table: Table, settings: Settings, folds: int, seed: int
-) -> CrossValidation:
-    """The log-loss of a graph: each fold's rows predicted by tables fitted to the other folds."""
-    prior = settings.prior
+    network: Network,
+    table: Table,
+    settings: Settings,
+    folds: int,
+    seed: int,
+    ticker: Ticker | None = None,
+) -> CrossValidation | None:
+    """The log-loss of a graph: each fold's rows predicted by tables fitted to the other folds.
+
+    `None`, if it was stopped: some folds say less, and EM that was cut short still knows the rows
+    that were left out.
+    """
+    prior, ticker = settings.prior, ticker or Ticker()
+    if not ticker.keep_going():
+        return None
+    listener = steps_of(ticker)
     observed = table.select([n for n in network.names if n in table])
     complete = observed.is_complete and observed.n_columns == len(network.names)
 
     def fitted(rows: Table) -> Network:
         if complete:
             return fit(network.dag, rows, prior)
-        return short_em(network, rows, prior, *FORGETTING)
+        return short_em(network, rows, prior, *FORGETTING, progress=listener)
 
-    return cross_validate(observed, fitted, folds, seed, blocks=settings.blocks)
+    result = cross_validate(observed, fitted, folds, seed, listener, blocks=settings.blocks)
+    return result if result.is_whole and ticker.keep_going() else None

@@ -34,6 +34,10 @@ from unveil.table.core import Table
 
 __all__ = ["Discovery", "Round", "State", "Task", "discover_networks", "first_state", "step"]
 
+FOR_THE_FIRST = 0.2
+"""The share of the time that the network without hidden variables may take."""
+FOR_THE_OTHER = 0.3
+"""The share of what is left that the best network without a candidate may take."""
 SECOND_CHANCES = 2
 """So often a round is repeated because a better network without hidden variables turned up."""
 
@@ -191,13 +195,16 @@ def first_state(
     rounds = tuple(takewhile(lambda r: r.kept is not None, earlier))
     if rounds:
         baseline = rounds[0].before
+    cut_short = False
     if baseline is None:
         title = "learning a network of what was observed"
         task.ticker.offer(title, 0, float("nan"))
+        part = task.ticker.part(title, FOR_THE_FIRST)
         learn = partial(learn_observed, task.table, task.settings, task.seed)
-        baseline = task.learned("baseline", learn, task.ticker.part(title))
+        baseline = task.learned("baseline", learn, part)
+        cut_short = part.reason == "time limit"
     score = task.score(baseline)
-    state = State(baseline, score, baseline, score, rounds)
+    state = State(baseline, score, baseline, score, rounds, cut_short=cut_short)
     if rounds and rounds[-1].kept is not None:
         network = rounds[-1].kept.network
         state = replace(state, network=network, score=task.score(network))
@@ -232,7 +239,12 @@ def step(task: Task, state: State) -> tuple[State, Step]:
 def _with_better_rival(task: Task, state: State, kept: Candidate, ticker: Ticker) -> State:
     """The state with the best network near the candidate's that lacks it, if that is better."""
     rival = learn_without(
-        kept.network, kept.name, task.table, task.settings, task.seed, ticker.part("without it")
+        kept.network,
+        kept.name,
+        task.table,
+        task.settings,
+        task.seed,
+        ticker.part("without it", FOR_THE_OTHER),
     )
     score = task.score(rival)
     if score <= state.score + 0.1:

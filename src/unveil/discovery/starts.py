@@ -36,14 +36,19 @@ def first_look(bench: Bench, place: Place, dag: DAG, ticker: Ticker) -> list[Can
     found = choose_cardinality(
         bench.completed, dag, place.name, score_sample_size=bench.prior.size, **inside(ticker)
     )
-    tried = _as_constructed(bench, place, dag, found, even_collapsed=anew)
+    tried = _as_constructed(bench, place, dag, found, anew, ticker)
     if anew:
         tried += _anew(bench, place, found, ticker)
     return sorted(tried, key=lambda c: (isinstance(c, Refused), -c.gain))
 
 
 def _as_constructed(
-    bench: Bench, place: Place, dag: DAG, found: Cardinality, even_collapsed: bool
+    bench: Bench,
+    place: Place,
+    dag: DAG,
+    found: Cardinality,
+    even_collapsed: bool,
+    ticker: Ticker,
 ) -> list[Candidate | Refused]:
     """Candidates with the graph as constructed.
 
@@ -71,7 +76,7 @@ def _as_constructed(
         ]  # fmt: skip
     looked = []
     for k in wanted[:1] if crowded else wanted:
-        network = with_states(bench, dag, place.name, tree, k)
+        network = with_states(bench, dag, place.name, tree, k, ticker)
         gain = bench.gain_at_a_glance(network)
         looked.append(
             Candidate(

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from unveil.discovery.baseline import learn_complete
 from unveil.discovery.bench import Bench
+from unveil.discovery.patience import steps_of
 from unveil.em.short import short_em
 from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import Agglomeration
@@ -20,11 +21,12 @@ __all__ = ["from_states", "learned_anew", "with_states"]
 
 
 def with_states(
-    bench: Bench, dag: DAG, name: str, tree: Agglomeration, k: int, iterations: int = 30
+    bench: Bench, dag: DAG, name: str, tree: Agglomeration, k: int, ticker: Ticker
 ) -> Network:
     """The network in which the hidden variable has the k states of a tree of merges, after EM."""
     start = completed_fit(bench.completed, dag, name, tree.states(k), k, bench.prior)
-    return short_em(_named_as_before(bench, start, name), bench.glanced, bench.prior, iterations)
+    named = _named_as_before(bench, start, name)
+    return short_em(named, bench.glanced, bench.prior, 30, progress=steps_of(ticker))
 
 
 def from_states(
@@ -37,7 +39,7 @@ def from_states(
     column = Variable(name, range(k), hidden=True)
     completed = bench.completed.with_column(column, states)
     network = learned_anew(bench, completed, name, 0, ticker)
-    return network and short_em(network, bench.glanced, bench.prior, 15)
+    return network and short_em(network, bench.glanced, bench.prior, 15, progress=steps_of(ticker))
 
 
 def learned_anew(

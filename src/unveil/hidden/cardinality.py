@@ -73,7 +73,9 @@ def choose_cardinality(
     while waiting:
         for k in waiting:
             network = completed_fit(table, around, name, tree.states(k), k, prior)
-            network = short_em(network, table, prior, iterations)
+            network = short_em(
+                network, table, prior, iterations, progress=lambda _: ticker.keep_going()
+            )
             refined[k] = hidden_scores(network, table, prior).cheeseman_stutz
             words = f"{name} with {k} states"
             if not ticker.offer("number of states", len(refined), refined[k], detail=words):
