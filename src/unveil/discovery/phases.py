@@ -193,6 +193,8 @@ def _start(bench: Bench, star: Star, ticker: Ticker) -> list[Candidate | Refused
 def _look(bench: Bench, place: Place, ticker: Ticker) -> list[Candidate | Refused]:
     found: list[Candidate | Refused] = []
     for dag in graphs_at(bench, place):
+        if found and not ticker.keep_going():
+            break
         try:
             found += first_look(bench, place, dag, ticker)
         except MemoryError:

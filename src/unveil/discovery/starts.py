@@ -76,6 +76,8 @@ def _as_constructed(
         ]  # fmt: skip
     looked = []
     for k in wanted[:1] if crowded else wanted:
+        if looked and not ticker.keep_going():
+            break
         network = with_states(bench, dag, place.name, tree, k, ticker)
         gain = bench.gain_at_a_glance(network)
         looked.append(
@@ -95,7 +97,7 @@ def _anew(bench: Bench, place: Place, found: Cardinality, ticker: Ticker) -> lis
     wanted = (2, 3, 4) if bench.n_states is None else (bench.n_states,)
     looked = []
     for k in wanted:
-        if k > tree.n_initial:
+        if k > tree.n_initial or not ticker.keep_going():
             continue
         network = from_states(bench, place.name, tree.states(k), k, ticker)
         if network is not None:
