@@ -74,7 +74,7 @@ def _as_constructed(
                 children=children,
             )
         ]  # fmt: skip
-    looked = []
+    looked: list[Candidate] = []
     for k in wanted[:1] if crowded else wanted:
         if looked and not ticker.keep_going():
             break

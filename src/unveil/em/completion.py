@@ -18,6 +18,9 @@ __all__ = ["complete_rows"]
 
 Codes = npt.NDArray[np.int64]
 
+BLOCK_CELLS = 1 << 22
+"""So many cells of completed rows are weighed at once."""
+
 
 def complete_rows(
     network: Network,
@@ -56,12 +59,26 @@ def complete_rows(
     n_completions = np.exp(np.log(n_states) @ missing)
     exact = n_completions <= cap + 0.5
     weights = known.row_weights
-    parts = [_enumerate(network, codes[:, exact], missing[:, exact], weights[exact], negligible)]
+    parts = [
+        _enumerate(network, codes[:, rows], missing[:, rows], weights[rows], negligible)
+        for rows in _in_blocks(np.flatnonzero(exact), n_completions[exact] * len(names))
+    ]
     if not exact.all():
         parts.append(_draw(network, known.take(~exact), draws, np.random.default_rng(seed)))
     cells = np.concatenate([p[0] for p in parts], axis=1)
     mass = np.concatenate([p[1] for p in parts])
     return Table(network.variables, list(cells), mass)
+
+
+def _in_blocks(
+    rows: npt.NDArray[np.intp], cells: npt.NDArray[np.float64]
+) -> list[npt.NDArray[np.intp]]:
+    """The rows in blocks that need a moderate number of cells each; one block at least.
+
+    All completions of all rows at once may need more memory than there is; most are negligible.
+    """
+    block = (np.cumsum(cells) // BLOCK_CELLS).astype(np.int64)
+    return np.split(rows, np.flatnonzero(np.diff(block)) + 1)
 
 
 def _enumerate(

@@ -24,6 +24,8 @@ from unveil.table.variable import Variable
 __all__ = ["START_KINDS", "cluster_rows", "network_to_start"]
 
 START_KINDS = ("random", "cluster", "given")
+MANY_ROWS = 50_000
+"""So many rows are enough to find the centres of clusters."""
 LLOYD_ROUNDS = 20
 
 
@@ -129,17 +131,31 @@ def cluster_rows(
 
     Lloyd's algorithm (as K-means) with the rows' states as indicator vectors and numbers in
     standard units, from centres drawn far apart (as k-means++). Without `rounds`, the nearest of
-    these centres.
+    these centres. Of many rows, some that are drawn give the centres.
     """
     if not names:
         return generator.integers(n_clusters, size=table.n_rows)
     points = _points(table, names)
     weights = _in_reach(table.row_weights)
+    if table.n_rows <= MANY_ROWS:
+        return _lloyd(points, weights, n_clusters, generator, rounds)[0]
+    some = np.sort(generator.choice(table.n_rows, MANY_ROWS, replace=False))
+    centres = _lloyd(points[some], weights[some], n_clusters, generator, rounds)[1]
+    return _nearest(points, centres)
+
+
+def _lloyd(
+    points: npt.NDArray[np.float32],
+    weights: npt.NDArray[np.float32],
+    n_clusters: int,
+    generator: np.random.Generator,
+    rounds: int,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    """The cluster of every point, and the centres."""
     centres = _far_apart(points, weights, n_clusters, generator)
-    labels = np.full(table.n_rows, -1)
+    labels = np.full(len(points), -1)
     for _ in range(max(rounds, 1)):
-        distance = (centres**2).sum(axis=1)[None, :] - 2 * points @ centres.T
-        nearest = distance.argmin(axis=1)
+        nearest = _nearest(points, centres)
         if (nearest == labels).all():
             break
         labels = nearest
@@ -148,7 +164,14 @@ def cluster_rows(
             total = weights[inside].sum()
             if total > 0:
                 centres[k] = weights[inside] @ points[inside] / total
-    return labels.astype(np.int64)
+    return labels.astype(np.int64), centres
+
+
+def _nearest(
+    points: npt.NDArray[np.float32], centres: npt.NDArray[np.float32]
+) -> npt.NDArray[np.int64]:
+    distance = (centres**2).sum(axis=1)[None, :] - 2 * points @ centres.T
+    return distance.argmin(axis=1).astype(np.int64)
 
 
 def _in_reach(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
