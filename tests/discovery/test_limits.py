@@ -1,18 +1,24 @@
 """Limits bind inside of every phase: whoever is asked to stop does so within a step or two."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from unveil import datasets, fit
-from unveil.discovery import Settings, patience
+from unveil.discovery import Settings, discover, patience, procedure
 from unveil.discovery.adaptation import adapt_candidate
 from unveil.discovery.baseline import learn_observed, learn_without
 from unveil.discovery.bench import Bench
-from unveil.discovery.candidates import Place
+from unveil.discovery.candidates import Place, Verdict
 from unveil.discovery.check import check_candidate
-from unveil.discovery.patience import inside
+from unveil.discovery.patience import graced, inside
 from unveil.discovery.places import place_of_everything, places_with_a_signature
 from unveil.discovery.polish import polish_candidate
+from unveil.discovery.predictions import cross_validated
+from unveil.discovery.procedure import Task, first_state
 from unveil.discovery.starts import Star, first_look, graphs_at, started
+from unveil.discovery.workers import Workers
 from unveil.em import cheeseman_stutz
 from unveil.hidden import choose_cardinality
 from unveil.progress import Step, Ticker
@@ -54,15 +60,13 @@ WORKS = {
     "first look": look,
     "adapting": adapt_candidate,
     "polishing": polish_candidate,
-    "checking": check_candidate,
+    "checking": lambda b, c, t: check_candidate(b, replace(c, verdict=Verdict.PAYS), t),
+    "rows left out": lambda b, c, t: cross_validated(c.network, b.table, SETTINGS.prior, 5, 1, t),
 }
 
 
-# Of complete rows only predictions are checked, which are made even when all was stopped.
-@pytest.mark.parametrize(
-    ("work", "gaps"),
-    [(work, gaps) for work in WORKS for gaps in (False, True) if work != "checking" or gaps],
-)
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("work", WORKS)
 def test_a_listener_stops_it_inside(bench, with_gaps, candidate, monkeypatch, work, gaps):
     """It hears of steps inside of the work, and of none after it asked to stop."""
     monkeypatch.setattr(patience, "SECONDS", 0.0)
@@ -105,3 +109,74 @@ def test_numbers_of_states_are_tried_until_it_is_asked_to_stop():
     assert len(stopped.refined) == 1
     assert stopped.n_states in stopped.refined
     assert len(choose_cardinality(rows, alarm.dag, "HR", time_limit=0.0).refined) == 1
+
+
+# Shares of the time ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that somebody has to wind."""
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    return now
+
+
+def test_the_first_network_takes_a_small_share(bench, clock, monkeypatch):
+    def endless(table, settings, seed, ticker):
+        while ticker.keep_going():
+            clock[0] += 0.5
+        return bench.network
+
+    monkeypatch.setattr(procedure, "learn_observed", endless)
+    whole = Ticker(None, 100.0)
+    state = first_state(Task(bench.table, SETTINGS, 1, Workers(1), whole))
+    assert clock[0] == 100 * procedure.FOR_THE_FIRST
+    assert state.cut_short  # so the result says that time was too short
+    assert whole.keep_going()
+
+
+def test_predictions_that_were_stopped_say_nothing(bench, candidate, monkeypatch):
+    monkeypatch.setattr(patience, "SECONDS", 0.0)
+    stopped = Ticker(time_limit=0)
+    args = candidate.network, bench.table, SETTINGS.prior, 5, 1
+    assert cross_validated(*args, stopped) is None
+    assert cross_validated(*args, Ticker(lambda step: False)) is None
+    assert cross_validated(*args).is_whole
+    checked = check_candidate(bench, replace(candidate, verdict=Verdict.PAYS), stopped)
+    assert checked.verdict is Verdict.PAYS
+    assert np.isnan(checked.predicted)  # so it is not kept
+
+
+def test_after_a_stop_there_is_time_for_a_last_look(clock):
+    whole = Ticker(None, 100.0)
+    part = whole.part(share=0.5)
+    assert graced(part) is part
+    clock[0] = 200.0
+    assert graced(part).time_left() == 0.05 * 200
+    assert graced(part).keep_going()
+
+
+@pytest.mark.parametrize("seconds", [4, 12])
+def test_a_time_limit_binds_and_something_is_tried(monkeypatch, seconds):
+    """Every look at the clock takes a hundredth of a second, so that no machine is too slow."""
+    looks = [0]
+
+    def monotonic():
+        looks[0] += 1
+        return looks[0] / 100
+
+    table = datasets.network("alarm").sample(100, seed=1)
+    monkeypatch.setattr("time.monotonic", monotonic)
+    began = monotonic()
+    report = discover(table, seed=1, time_limit=seconds, n_jobs=1, resamples=1)
+    assert monotonic() - began < 1.1 * seconds + 1.5
+    assert report.stopped == "time limit"
+    assert len(report.discovery.rounds[0].candidates) > 0
+    assert "Nothing was tried" not in report.summary
+
+
+def test_a_run_that_tried_nothing_says_so():
+    report = discover(datasets.table("college_plans"), seed=1, time_limit=0)
+    assert report.summary.startswith("Nothing was tried: stopped early (time limit), before any")
+    assert "none pays" not in report.summary
