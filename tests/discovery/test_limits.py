@@ -61,7 +61,7 @@ WORKS = {
     "adapting": adapt_candidate,
     "polishing": polish_candidate,
     "checking": lambda b, c, t: check_candidate(b, replace(c, verdict=Verdict.PAYS), t),
-    "rows left out": lambda b, c, t: cross_validated(c.network, b.table, SETTINGS.prior, 5, 1, t),
+    "rows left out": lambda b, c, t: cross_validated(c.network, b.table, SETTINGS, 5, 1, t),
 }
 
 
@@ -139,7 +139,7 @@ def test_the_first_network_takes_a_small_share(bench, clock, monkeypatch):
 def test_predictions_that_were_stopped_say_nothing(bench, candidate, monkeypatch):
     monkeypatch.setattr(patience, "SECONDS", 0.0)
     stopped = Ticker(time_limit=0)
-    args = candidate.network, bench.table, SETTINGS.prior, 5, 1
+    args = candidate.network, bench.table, SETTINGS, 5, 1
     assert cross_validated(*args, stopped) is None
     assert cross_validated(*args, Ticker(lambda step: False)) is None
     assert cross_validated(*args).is_whole
