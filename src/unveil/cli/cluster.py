@@ -21,7 +21,7 @@ from unveil.cli.options import (
     prepared,
     reads_table,
 )
-from unveil.cli.outputs import writes_network, writes_table
+from unveil.cli.outputs import writes_file, writes_network, writes_table
 from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
 from unveil.files import atomic_write
@@ -65,7 +65,8 @@ def cluster(
         ),
     ] = None,
     summary: Annotated[
-        Path | None, typer.Option(help="Where to write all figures (.json).")
+        Path | None,
+        typer.Option(help="Where to write all figures (.json).", callback=writes_file(".json")),
     ] = None,
     starts: Annotated[int, typer.Option(min=1, help="How many times EM starts.")] = 10,
     equivalent_sample_size: Annotated[
