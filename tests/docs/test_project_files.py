@@ -41,18 +41,23 @@ def test_the_readme_shows_a_report():
 
 RUN_CODE = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yaml", "runpy"}
 CALLS = {"eval", "exec", "__import__"}
+PIPES = {"discovery/processes.py", "discovery/served.py"}
+"""Where worker processes and whoever started them pickle what they send each other."""
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_nothing_unpickles_or_evaluates(source):
     tree = ast.parse(source.read_text())
+    piped = source.relative_to(Path(unveil.__file__).parent).as_posix() in PIPES
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            assert not {alias.name.split(".")[0] for alias in node.names} & RUN_CODE
+            refused = RUN_CODE - {"pickle"} if piped else RUN_CODE
+            assert not {alias.name.split(".")[0] for alias in node.names} & refused
         elif isinstance(node, ast.ImportFrom):
             assert (node.module or "").split(".")[0] not in RUN_CODE
             assert not (node.module == "joblib" and {"load"} & {a.name for a in node.names})
         elif isinstance(node, ast.Call):
             called = ast.unparse(node.func)
+            assert not (piped and called in ("open", "Path.open", "read_bytes", "pickle.load"))
             assert called not in CALLS
             assert called not in ("joblib.load", "np.load", "numpy.load", "pd.read_pickle")
