@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _ROOM_OF = {
-    "Discretizer": "unveil.table",
     "Table": "unveil.table",
     "Variable": "unveil.table",
     "DAG": "unveil.graph",
@@ -26,7 +25,6 @@ _ROOM_OF = {
     "PriorNetwork": "unveil.model",
     "PseudoCount": "unveil.model",
     "TableCPD": "unveil.model",
-    "fit": "unveil.model",
     "load": "unveil.formats",
     "save": "unveil.formats",
     "AIC": "unveil.score",
@@ -36,6 +34,7 @@ _ROOM_OF = {
     "K2": "unveil.score",
     "MDL": "unveil.score",
     "Constraints": "unveil.search",
+    "fit": "unveil.learning",
     "learn": "unveil.learning",
     "Settings": "unveil.discovery",
     "discover": "unveil.discovery",
@@ -43,6 +42,7 @@ _ROOM_OF = {
     "latent_classes": "unveil.em",
     "structural_em": "unveil.em",
     "BayesianNetwork": "unveil.estimators",
+    "Discretizer": "unveil.estimators",
     "HiddenVariableDiscovery": "unveil.estimators",
     "LatentClassModel": "unveil.estimators",
     "cross_validate": "unveil.evaluate",
@@ -96,22 +96,26 @@ if TYPE_CHECKING:
     )
     from unveil.discovery import Settings, discover
     from unveil.em import fit_em, latent_classes, structural_em
-    from unveil.estimators import BayesianNetwork, HiddenVariableDiscovery, LatentClassModel
+    from unveil.estimators import (
+        BayesianNetwork,
+        Discretizer,
+        HiddenVariableDiscovery,
+        LatentClassModel,
+    )
     from unveil.evaluate import cross_validate, log_loss
     from unveil.formats import load, save
     from unveil.graph import DAG
-    from unveil.learning import learn
+    from unveil.learning import fit, learn
     from unveil.model import (
         EquivalentSampleSize,
         Network,
         PriorNetwork,
         PseudoCount,
         TableCPD,
-        fit,
     )
     from unveil.score import AIC, BIC, K2, MDL, BDe, BDeu
     from unveil.search import Constraints
-    from unveil.table import Discretizer, Table, Variable
+    from unveil.table import Table, Variable
 
 
 def __getattr__(name: str) -> Any:

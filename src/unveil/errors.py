@@ -9,7 +9,9 @@ carries a `Hint` with both; `str(error)` speaks Python, `error.said("command")` 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Literal
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "SizeError",
     "UnveilError",
     "UnveilWarning",
+    "did_you_mean",
 ]
 
 Face = Literal["python", "command"]
@@ -98,3 +101,14 @@ class SizeError(UnveilError, MemoryError):
 
 class UnveilWarning(_Said, UserWarning):
     """Something worth knowing that does not stop the work."""
+
+
+def did_you_mean(word: object, known: Iterable[object]) -> str:
+    """A question to end a message with, `" Did you mean 'x'?"`; empty when nothing is close.
+
+    >>> did_you_mean("smoek", ["age", "Smoke"]), did_you_mean("weight", ["age", "smoke"])
+    (" Did you mean 'Smoke'?", '')
+    """
+    by_text = {str(item).lower(): item for item in known}
+    close = get_close_matches(str(word).strip().lower(), list(by_text), n=1, cutoff=0.6)
+    return f" Did you mean {by_text[close[0]]!r}?" if close else ""

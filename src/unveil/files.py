@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["atomic_write", "check_folder", "check_target", "open_for_one"]
+from unveil.errors import did_you_mean
+
+__all__ = ["atomic_write", "check_folder", "check_target", "no_such_file", "open_for_one"]
 
 
 @contextmanager
@@ -121,3 +123,17 @@ def _permissions(target: Path) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+def no_such_file(path: str | os.PathLike[str]) -> str:
+    """A sentence for a file that is not there, with what in its folder could have been meant.
+
+    >>> no_such_file("nowhere/rows.csv")
+    'nowhere/rows.csv: there is no such file; there is no folder nowhere either.'
+    """
+    file = Path(path)
+    if not file.parent.is_dir():
+        return f"{file}: there is no such file; there is no folder {file.parent} either."
+    here = sorted(other.name for other in file.parent.iterdir() if other.is_file())
+    looked = file.parent.resolve()
+    return f"{file}: there is no such file (looked in {looked}).{did_you_mean(file.name, here)}"

@@ -11,11 +11,18 @@ import math
 from collections.abc import Mapping, Set
 from enum import Enum
 from pathlib import PurePath
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-__all__ = ["Record", "as_json"]
+from unveil.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["Record", "as_json", "changed"]
+
+T = TypeVar("T", bound="DataclassInstance")
 
 
 class Record:
@@ -27,6 +34,18 @@ class Record:
     def to_dict(self) -> dict[str, Any]:
         """Everything the record shows, as dicts, lists, texts and numbers, ready for JSON."""
         return _fields(self)
+
+
+def changed(settings: T, changes: Mapping[str, Any], owner: str) -> T:
+    """The settings with some of their fields changed; `owner` is what has them, for the error."""
+    known = [field.name for field in dataclasses.fields(settings)]
+    for name in changes:
+        if name not in known:
+            raise TypeError(
+                f"{owner} has no setting {name!r}; there are {', '.join(known)}."
+                + did_you_mean(name, known)
+            )
+    return dataclasses.replace(settings, **changes) if changes else settings
 
 
 def as_json(value: Any) -> Any:

@@ -188,7 +188,7 @@ def test_nothing_hidden(run, tmp_path):
         (["--ess=0"], 1, "must be a positive number, got 0.0"),
         (["--max-hidden", "0"], 2, "'--max-hidden'"),
         (["--n-states", "1"], 2, "'--n-states'"),
-        (["--weights", "nope"], 1, "weights names a column 'nope'"),
+        (["--weights", "nope"], 1, "there is no column 'nope'"),
     ],
 )
 def test_refusals(run, data, tmp_path, words, code, sentence):

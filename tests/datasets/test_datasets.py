@@ -92,19 +92,22 @@ def test_the_catalogue_names_everything_with_its_source():
     [
         (
             lambda: datasets.network("aisa"),
-            "no bundled data set is called 'aisa'; there are asia, alarm, insurance, college_plans",
+            "no bundled data set is called 'aisa'; there are asia, alarm, insurance, "
+            "college_plans. Did you mean 'asia'?",
         ),
         (
             lambda: datasets.table("nope"),
-            "no bundled data set is called 'nope'; there are asia, alarm, insurance, college_plans",
+            "no bundled data set is called 'nope'; there are asia, alarm, insurance, "
+            "college_plans.",
         ),
         (
             lambda: datasets.network("college_plans"),
-            "'college_plans' is a table; use unveil.datasets.table('college_plans')",
+            "'college_plans' is a table, not a network. Use datasets.table('college_plans').",
         ),
         (
             lambda: datasets.table("asia"),
-            "'asia' is a network; use unveil.datasets.network('asia').sample(n)",
+            "'asia' is a network, not a table. Draw rows from it with "
+            "datasets.network('asia').sample(n).",
         ),
     ],
 )

@@ -10,7 +10,7 @@ from unveil import Network, Table, TableCPD, Variable, datasets
 from unveil.em.mixture import Mixture, latent_classes
 from unveil.em.mixture.notes import notes_on
 from unveil.em.parametric import EMStart
-from unveil.errors import DataError
+from unveil.errors import DataError, UnveilWarning
 
 # Cells in the order of the columns' states, the last column fastest.
 COUNTS = {
@@ -247,13 +247,19 @@ def test_the_time_limit_binds_with_and_without_rows_held_out(held_out):
         ({"classes": 0}, "whole number from 1"),
         ({"classes": []}, "whole number from 1"),
         ({"score": "bayes"}, "choose one of bic, aic, cheeseman-stutz, held-out"),
-        ({"name": "q0"}, "the table has a column 'q0'"),
         ({"n_starts": 0}, "at least one start"),
     ],
 )
 def test_what_cannot_be_is_refused(options, message):
     with pytest.raises(DataError, match=message):
         latent_classes(two_sides(50), **options)
+
+
+def test_a_column_of_the_name_is_stepped_aside_from():
+    table = two_sides(50)
+    with pytest.warns(UnveilWarning, match="has a column 'q0', so the hidden .* 'q0_'"):
+        found = latent_classes(table, 2, name="q0", n_starts=1, seed=1)
+    assert found.network.hidden == ("q0_",)
 
 
 def test_columns_that_cannot_be_used_are_refused():

@@ -6,23 +6,33 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unveil import Table, datasets
 from unveil.em.mixture import latent_classes
-from unveil.errors import DataError
-from unveil.estimators import BayesianNetwork, HiddenVariableDiscovery, LatentClassModel
+from unveil.errors import DataError, UnveilWarning
+from unveil.estimators import (
+    BayesianNetwork,
+    Discretizer,
+    HiddenVariableDiscovery,
+    LatentClassModel,
+)
 
 # The checks feed continuous numbers, so the estimators are told to cut them. equal_width, because
 # the cuts of the other methods do not heed weights, which check_sample_weight_equivalence needs.
 CHECKED = [
     LatentClassModel(discretize="equal_width", n_starts=2, max_iterations=200),
-    BayesianNetwork(discretize="equal_width", target="x1"),
+    BayesianNetwork(discretize="equal_width", target="y"),
+    BayesianNetwork(discretize="equal_width"),
+    Discretizer(),
 ]
 EXCLUDED = {
     "check_sample_weight_equivalence_on_dense_data": "subtracts predictions, which are labels here",
+    "check_classifiers_regression_target": "a continuous target is cut, as asked for",
+    "check_supervised_y_no_nan": "rows without a label of the target are welcome",
 }
 
 
@@ -115,8 +125,11 @@ def test_new_rows_with_gaps_and_new_labels(answers):
         {"q0": ["yes", None], "q1": [None, None], "q2": ["yes", None], "q3": [None] * 2}
     )
     assert some[1] == pytest.approx(model.result_.best.shares)
+    strange = {name: ["perhaps"] for name in answers.names}
+    with pytest.warns(UnveilWarning, match="taken as missing; 'perhaps' not among"):
+        assert model.predict_proba(strange)[0] == pytest.approx(model.result_.best.shares)
     with pytest.raises(DataError, match="perhaps"):
-        model.predict({name: ["perhaps"] for name in answers.names})
+        model.set_params(unknown="error").predict(strange)
 
 
 def test_continuous_columns_are_refused_unless_cut():
@@ -126,7 +139,7 @@ def test_continuous_columns_are_refused_unless_cut():
     ):
         LatentClassModel().fit(X)
     model = LatentClassModel(discretize="equal_frequency", n_starts=1, random_state=1).fit(X)
-    assert set(model.discretizer_.cuts) == {"x1", "x2"}
+    assert set(model.cuts_) == {"x1", "x2"}
     # A few rows alone would look like labels; they are read as the numbers they are.
     assert model.predict(X[:2]).tolist() == model.predict(X)[:2].tolist()
 
@@ -234,3 +247,77 @@ def test_a_wrong_value_is_told_at_fit_before_anything_is_read(model, words):
 @pytest.mark.parametrize("kind", [LatentClassModel, BayesianNetwork, HiddenVariableDiscovery])
 def test_every_setting_has_its_constraint(kind):
     assert set(kind._parameter_constraints) == set(kind().get_params())
+
+
+# Manners ---------------------------------------------------------------------------------------
+
+
+def test_y_is_the_target(answers):
+    frame = answers.to_pandas()
+    X, y = frame.drop(columns="q0"), frame["q0"]
+    model = BayesianNetwork(random_state=1).fit(X, y)
+    assert (model.target_, model.classes_.tolist()) == ("q0", ["no", "yes"])
+    assert model.network_.dag == BayesianNetwork(random_state=1).fit(frame).network_.dag
+    right = float(np.mean(model.predict(X) == y.to_numpy()))
+    assert model.score(X, y) == pytest.approx(right)
+    assert right > 0.8
+    assert BayesianNetwork(random_state=1, target="q0").fit(frame).score(frame) == right
+    assert BayesianNetwork(random_state=1).fit(X.to_numpy(), y.to_list()).target_ == "y"
+    with pytest.raises(DataError, match="X has a column 'q0', the target, and y is given"):
+        BayesianNetwork(target="q0").fit(frame, y)
+    with pytest.raises(DataError, match="needs the true labels of 'q0'"):
+        model.score(X)
+    with pytest.raises(DataError, match="y has 3 entries and X has 500 rows"):
+        BayesianNetwork().fit(X, y[:3])
+
+
+def test_cross_validation_with_scikit_learn(answers):
+    frame = answers.to_pandas().astype(object)
+    frame.loc[7, "q1"] = "perhaps"  # one fold alone sees this label
+    X, y = frame.drop(columns="q0"), frame["q0"]
+    with pytest.warns(UnveilWarning, match="'perhaps' not among the known states"):
+        found = cross_validate(
+            BayesianNetwork(random_state=1), X, y, scoring=["accuracy", "neg_log_loss", "roc_auc"]
+        )
+    assert found["test_accuracy"].mean() > 0.8
+    assert found["test_roc_auc"].mean() > 0.8
+    with pytest.warns(UnveilWarning):
+        assert np.isfinite(cross_val_score(LatentClassModel(n_starts=2), X)).all()
+
+
+def test_what_mixtures_of_scikit_learn_have(answers):
+    weights = np.random.default_rng(1).uniform(0.5, 2, answers.n_rows)
+    model = LatentClassModel(n_starts=2, random_state=1)
+    assert model.fit_predict(answers).tolist() == model.predict(answers).tolist()
+    best = model.result_.best
+    assert model.bic(answers) == pytest.approx(-2 * best.bic)
+    assert model.aic(answers) == pytest.approx(-2 * best.aic)
+    heavy = model.fit(answers, sample_weight=weights)
+    assert heavy.bic(answers, weights) == pytest.approx(-2 * heavy.result_.best.bic)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_output_as_asked_for(answers, kind):
+    frame = getattr(answers, f"to_{kind}")()
+    model = LatentClassModel(n_starts=1, random_state=1).set_output(transform=kind)
+    out = model.fit(frame).transform(frame)
+    assert type(out) is type(frame)
+    assert list(out.columns) == ["class_1", "class_2"]
+    numbers = Table.from_frame({"x": np.linspace(0, 1, 60), "q": ["a", "b"] * 30})
+    coarse = Discretizer(n_bins=2).set_output(transform=kind)
+    cut = coarse.fit_transform(getattr(numbers, f"to_{kind}")())
+    assert type(cut) is type(frame)
+    assert cut["x"].to_list() == ["< 0.5"] * 30 + [">= 0.5"] * 30
+
+
+def test_a_discretizer_keeps_rows_and_kinds():
+    frame = pd.DataFrame({"x": [1.5, 2.5, None], "z": ["a", "b", "c"]}, index=[7, 8, 9])
+    coarse = Discretizer(method="equal_width", n_bins=2).fit(frame)
+    out = coarse.transform(frame)
+    assert (out.index.tolist(), out["z"].tolist()) == ([7, 8, 9], ["a", "b", "c"])
+    assert out["x"].isna().tolist() == [False, False, True]
+    assert coarse.transform({"x": [9.0], "z": ["new"]}) == {"x": [">= 2"], "z": ["new"]}
+    line = make_pipeline(Discretizer(), BayesianNetwork(random_state=1))
+    numbers = np.random.default_rng(1).normal(size=(200, 2))
+    label = numbers[:, 0] > 0
+    assert line.fit(numbers, label).score(numbers, label) > 0.8

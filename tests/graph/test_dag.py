@@ -88,7 +88,7 @@ def test_refuses_with_a_message_that_names_the_trouble(nodes, arcs, words):
 
 def test_an_unknown_name_suggests_a_close_one_and_lists_only_some():
     dag = DAG([f"gene{i}" for i in range(100)])
-    with pytest.raises(ModelError, match="did you mean 'gene7'") as caught:
+    with pytest.raises(ModelError, match="Did you mean 'gene7'") as caught:
         dag.parents("Gene7")
     assert "'gene0', 'gene1'" in str(caught.value)
     assert "(100 in all)" in str(caught.value)

@@ -62,8 +62,8 @@ def test_max_parents_is_a_bound_that_is_reached():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"expected_arcs": 4}, "between 0 and 3 arcs; got expected_arcs=4"),
-        ({"expected_arcs": -1}, "got expected_arcs=-1"),
+        ({"expected_arcs": 4}, "between 0 and 3 arcs; expected_arcs is 4"),
+        ({"expected_arcs": -1}, "expected_arcs is -1"),
         ({"arc_probability": 1.5}, "between 0 and 1; got 1.5"),
         ({"arc_probability": 0.5, "expected_arcs": 1}, "not both"),
         ({"max_parents": -1}, "0 or more; got -1"),

@@ -14,9 +14,9 @@ from unveil import (
     Table,
     TableCPD,
     Variable,
-    fit,
 )
 from unveil.errors import DataError, ModelError, SizeError, UnveilError
+from unveil.model import fit
 from unveil.statistics.counting import family_counts
 
 U = Variable("u", ["a", "b", "c"])

@@ -299,10 +299,8 @@ def test_bad_weights(write):
 
 def test_options_that_name_nothing(write):
     path = write("a,b\nx,1\n")
-    assert "kinds names a column 'c', but the columns are 'a', 'b'" in refusal(
-        path, kinds={"c": "text"}
-    )
-    assert "columns names a column 'c'" in refusal(path, columns=["c"])
+    assert "there is no column 'c'; the columns are 'a', 'b'." in refusal(path, kinds={"c": "text"})
+    assert "there is no column 'c'" in refusal(path, columns=["c"])
     assert "each column once, got ['a', 'a']" in refusal(path, columns=["a", "a"])
     assert "each column once, got []" in refusal(path, columns=[])
     with pytest.raises(DataError, match=r"one plain \(ASCII\) character, and it is '\|\|'"):

@@ -5,7 +5,7 @@ import pytest
 
 from unveil import datasets
 from unveil.errors import DataError, UnveilWarning
-from unveil.table import Discretizer, Table, Variable, prepare
+from unveil.table import Table, Variable, cut_variables, prepare
 from unveil.table.order import likeness_of_neighbours, tell_of_order
 
 X = np.linspace(0.1, 9.7, 40)
@@ -16,12 +16,13 @@ def test_continuous_columns_are_cut_and_the_cuts_kept():
     done = prepare(MIXED, drop=["y"], discretize="equal_frequency", n_bins=4)
     assert done.table.names == ("x", "z")
     assert done.table.variable("x").n_states == 4
-    assert done.discretizer == Discretizer.fit(MIXED, ["x"], method="equal_frequency", n_bins=4)
+    assert done.table.variable("x") == cut_variables(MIXED, ["x"], n_bins=4)[0]
+    assert list(done.cuts) == ["x"]
 
 
 def test_a_discrete_table_stays_as_it_is():
     done = prepare(MIXED, drop=["x", "y"], discretize="kmeans")
-    assert (done.table, done.discretizer) == (MIXED.select(["z"]), None)
+    assert (done.table, done.cuts) == (MIXED.select(["z"]), {})
 
 
 def test_each_face_gets_its_own_advice():

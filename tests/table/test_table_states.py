@@ -103,13 +103,13 @@ def test_kinds_and_states_by_name_outdo_the_likeness():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"states": {"nobody": [0]}}, "states names a column 'nobody'"),
-        ({"states": {"x": "ab"}}, "give a list of labels"),
-        ({"states": {"x": 3}}, "give a list of labels"),
+        ({"states": {"nobody": [0]}}, "no column 'nobody'.*named in states"),
+        ({"states": {"x": "ab"}}, "are a list of labels"),
+        ({"states": {"x": 3}}, "are a list of labels"),
         ({"states": {"x": []}}, "at least one state"),
         ({"states": {"x": [0, 1]}, "kinds": {"x": "continuous"}}, "cannot be continuous and have"),
-        ({"states": {"x": [0]}, "variables": [Variable("x", [0])]}, "leave out states= and like="),
-        ({"like": [Variable("x", [0])], "variables": [Variable("x", [0])]}, "leave out states="),
+        ({"states": {"x": [0]}, "variables": [Variable("x", [0])]}, "leave out states and like"),
+        ({"like": [Variable("x", [0])], "variables": [Variable("x", [0])]}, "leave out states"),
         ({"like": ["x"]}, "expected a table, a network or a list of"),
         ({"like": 3}, "whose states to take; got 3"),
         ({"unknown": "ignore"}, 'unknown must be "error" or "missing", got \'ignore\''),

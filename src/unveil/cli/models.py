@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from unveil import datasets
-from unveil.errors import DataError
+from unveil.errors import DataError, did_you_mean
+from unveil.files import no_such_file
 from unveil.model import Network
 
 __all__ = ["is_network", "network_from"]
@@ -27,7 +28,9 @@ def network_from(name: str) -> Network:
         return Network.load(name)
     if name in datasets.network_names():
         return datasets.network(name)
+    known = datasets.network_names()
+    meant = did_you_mean(name, known)
     raise DataError(
-        f"{name}: no such file, and no bundled network of that name "
-        f"(there are {', '.join(datasets.network_names())})"
+        f"{no_such_file(name) if not meant else f'{name}: there is no such file.'} Nor is there a "
+        f"bundled network of that name; there are {', '.join(known)}.{meant}"
     )

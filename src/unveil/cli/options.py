@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -26,6 +26,7 @@ __all__ = [
     "Seed",
     "TableFile",
     "TimeLimit",
+    "columns_named",
     "prepared",
     "reads_table",
 ]
@@ -41,7 +42,9 @@ TimeLimit = Annotated[
     float | None, typer.Option(min=0, help="Stop after so many seconds with the best so far.")
 ]
 Jobs = Annotated[int | None, typer.Option(min=1, help="How many cores to use; all if not given.")]
-Drop = Annotated[list[str] | None, typer.Option(help="A column to leave out; repeatable.")]
+Drop = Annotated[
+    list[str] | None, typer.Option(help="Columns to leave out: a name, or 'A,B'; repeatable.")
+]
 Discretize = Annotated[
     str | None,
     typer.Option(help="Cut continuous columns: equal_width, equal_frequency, kmeans, deviation."),
@@ -60,8 +63,27 @@ def prepared(
 
     table = Table.read(data, **reading)
     way = None if method is None else OLD_METHODS.get(method, method)
+    away = columns_named(drop, table.names)
     asked_for = {*(reading.get("kinds") or ()), *(reading.get("states") or ())}
-    return prepare(table, drop=drop or (), discretize=way, n_bins=n_bins, keep=asked_for).table
+    return prepare(table, drop=away, discretize=way, n_bins=n_bins, keep=asked_for).table
+
+
+def columns_named(words: list[str] | None, known: Collection[str] = ()) -> list[str]:
+    """The names in words such as 'A' or 'A,B'; a name with a comma in it stands in quotes.
+
+    A word that is a name among the `known` ones is that name, commas and all.
+
+    >>> columns_named(["a,b", "c, d"], ["c, d"]), columns_named(['"x,y",z'])
+    (['a', 'b', 'c, d'], ['x,y', 'z'])
+    """
+    found: list[str] = []
+    for word in words or ():
+        if word in known:
+            found.append(word)
+        else:
+            parts = next(csv.reader([word], skipinitialspace=True), [])
+            found += [part.strip() for part in parts if part.strip()]
+    return list(dict.fromkeys(found))
 
 
 OLD_OPTIONS = {"--ess": "--equivalent-sample-size", "--bins": "--n-bins", "--criterion": "--score"}
@@ -127,14 +149,15 @@ def _reading(
     ] = None,
     header: Annotated[bool, typer.Option(help="Whether the first line holds the names.")] = True,
     discrete: Annotated[
-        list[str] | None, typer.Option(help="A column to read as discrete; repeatable.")
+        list[str] | None,
+        typer.Option(help="Columns to read as discrete: a name, or 'A,B'; repeatable."),
     ] = None,
     continuous: Annotated[
-        list[str] | None, typer.Option(help="A column to read as continuous; repeatable.")
+        list[str] | None, typer.Option(help="Columns to read as continuous; repeatable.")
     ] = None,
     text: Annotated[
         list[str] | None,
-        typer.Option(help="A column to read as labels, exactly as written; repeatable."),
+        typer.Option(help="Columns to read as labels, exactly as written; repeatable."),
     ] = None,
     states: Annotated[
         list[str] | None,
@@ -151,7 +174,7 @@ def _reading(
     """The keyword arguments of `read_table` that the options stand for."""
     kinds: dict[str, str] = {}
     for kind, names in (("discrete", discrete), ("continuous", continuous), ("text", text)):
-        for name in names or ():
+        for name in columns_named(names):
             if kinds.setdefault(name, kind) != kind:
                 raise DataError(f"column {name!r} cannot be both {kinds[name]} and {kind}")
     chosen: dict[str, Any] = {"header": header, "kinds": kinds or None, "weights": weights}

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from unveil.cli.models import network_from
-from unveil.cli.options import Seed, TableFile, reads_table
+from unveil.cli.options import Seed, TableFile, columns_named, reads_table
 from unveil.cli.outputs import writes_table
 from unveil.cli.screen import say
 
@@ -27,7 +27,10 @@ def predict(
     output: Output,
     of: Annotated[
         list[str] | None,
-        typer.Option("--of", help="A variable to predict; all hidden ones if absent; repeatable."),
+        typer.Option(
+            "--of",
+            help="Variables to predict, 'A' or 'A,B'; all hidden ones if absent.",
+        ),
     ] = None,
     *,
     reading: dict[str, Any],
@@ -42,7 +45,7 @@ def predict(
 
     network = network_from(model)
     table = Table.read(data, **reading)
-    targets = of or default_targets(network, table)
+    targets = columns_named(of, network.names) or default_targets(network, table)
     write_table(with_posteriors(network, table, targets, reading["unknown"]), output)
     say(f"{output}: {table.n_rows:,} rows with posteriors of {', '.join(targets)}")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unveil.cli.models import network_from
-from unveil.cli.options import Seed
+from unveil.cli.options import Seed, columns_named
 from unveil.cli.outputs import writes_file
 from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
@@ -30,7 +30,8 @@ def query(
         list[str] | None, typer.Option("--do", help="An action, NAME=STATE; repeatable.")
     ] = None,
     of: Annotated[
-        list[str] | None, typer.Option("--of", help="A variable to ask about; repeatable.")
+        list[str] | None,
+        typer.Option("--of", help="Variables to ask about, 'A' or 'A,B'; repeatable."),
     ] = None,
     why: Annotated[
         bool, typer.Option("--why", help="Which finding mattered most for the first --of.")
@@ -54,6 +55,7 @@ def query(
 ) -> None:
     """Ask a network what follows from findings (--given) and actions (--do)."""
     network = network_from(model)
+    of = columns_named(of, network.names) or None
     findings = _pairs(network, given or [])
     actions = _pairs(network, do or [])
     acted = network.do(actions) if actions else network

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint, did_you_mean
 from unveil.model.network import Network
 from unveil.table import Table, Variable
 
@@ -81,8 +81,11 @@ def entry(name: str) -> Entry:
     for candidate in _CATALOGUE:
         if candidate.name == name:
             return candidate
-    names = ", ".join(e.name for e in _CATALOGUE)
-    raise DataError(f"no bundled data set is called {name!r}; there are {names}")
+    names = [e.name for e in _CATALOGUE]
+    raise DataError(
+        f"no bundled data set is called {name!r}; there are {', '.join(names)}."
+        + did_you_mean(name, names)
+    )
 
 
 @cache
@@ -91,7 +94,9 @@ def network(name: str) -> Network:
     from unveil.formats import loads
 
     if entry(name).kind != "network":
-        raise DataError(f"{name!r} is a table; use unveil.datasets.table({name!r})")
+        raise DataError(
+            f"{name!r} is a table, not a network.", hint=Hint(f"Use datasets.table({name!r}).")
+        )
     return loads(_text(name), "json")
 
 
@@ -99,7 +104,13 @@ def network(name: str) -> Network:
 def table(name: str) -> Table:
     """The bundled table of that name, one weighted row per cell that occurs."""
     if entry(name).kind != "table":
-        raise DataError(f"{name!r} is a network; use unveil.datasets.network({name!r}).sample(n)")
+        raise DataError(
+            f"{name!r} is a network, not a table.",
+            hint=Hint(
+                f"Draw rows from it with datasets.network({name!r}).sample(n).",
+                f"Draw rows from it with unveil sample {name}.",
+            ),
+        )
     fields: dict[str, Any] = json.loads(_text(name))
     variables = [Variable(v["name"], v["states"]) for v in fields["variables"]]
     counts = np.array(fields["counts"], dtype=np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -16,9 +16,9 @@ from unveil.errors import DataError
 from unveil.evaluate.log_loss import LogLoss, n_cases
 from unveil.model.network import Network
 from unveil.progress import Progress, StopReason, Ticker
-from unveil.records import Record
-from unveil.statistics.memory import as_rows
+from unveil.records import Record, changed
 from unveil.table.core import Table
+from unveil.table.door import Data, Weights, ready_table
 from unveil.table.order import tell_of_order
 
 __all__ = ["DiscoveryReport", "discover"]
@@ -114,8 +114,13 @@ class DiscoveryReport(Record):
 
 
 def discover(
-    data: Any,
+    data: Data,
     *,
+    weights: Weights = None,
+    drop: Sequence[str] | str = (),
+    discretize: str | None = None,
+    n_bins: int = 3,
+    keep: Collection[str] = (),
     settings: Settings | None = None,
     evidence: bool = True,
     straw_men: bool = True,
@@ -128,19 +133,27 @@ def discover(
     n_jobs: int | None = None,
     on_round: Callable[[Sequence[Round]], None] | None = None,
     notes: Notes | None = None,
+    **changes: Any,
 ) -> DiscoveryReport:
     """Hidden variables of a table or data frame: where they belong, and what they mean.
 
-    Give anything `Table.from_frame` takes, a `Table`, or an engine that counts; all columns must
-    be discrete, gaps are fine. Stopped early (by the listener or `time_limit`), it reports the best
-    so far; asked to stop, it resamples nothing and compares with no straw men. A fifth of a time
-    limit is kept for the evidence. `earlier`, `on_round` and `notes` are for going on after an
-    interruption, see `discover_networks`.
+    `data` is a table, a pandas, polars or Arrow frame, a dict of columns, an array, or the path of
+    a file; gaps are fine. `weights` say how often each row counts, as a column's name or one number
+    for every row; the columns of `drop` are left out, and so are identifiers and dates unless
+    `keep` names them; continuous ones are cut by `discretize` (`equal_frequency`, `equal_width`,
+    `kmeans`, `deviation`) into `n_bins` bins. `settings`, or any of its fields by name
+    (`max_hidden=1`), say how to look: see `Settings`. `seed` repeats a run, on `n_jobs` processes
+    (all cores if not given). `progress` listens.
+
+    `evidence` is asked for by cross-validation in `folds` and by `resamples` resampled tables;
+    `straw_men` are simpler explanations to compare with. Stopped early (by the listener or after
+    `time_limit` seconds), it reports the best so far; asked to stop, it resamples nothing and
+    compares with no straw men. A fifth of a time limit is kept for the evidence. `earlier`,
+    `on_round` and `notes` are for going on after an interruption, see `discover_networks`.
 
     >>> from unveil import datasets
-    >>> settings = Settings(equivalent_sample_size=5.0, max_hidden=1)
-    >>> report = discover(datasets.table("college_plans"), settings=settings, seed=1,
-    ...                   straw_men=False)
+    >>> report = discover(datasets.table("college_plans"), equivalent_sample_size=5.0,
+    ...                   max_hidden=1, seed=1, straw_men=False)
     >>> report.hidden
     ('H1',)
     """
@@ -148,9 +161,9 @@ def discover(
         raise DataError(
             f"resamples must not be negative and folds at least 2, got {resamples} and {folds}"
         )
-    table = as_rows(data) if hasattr(data, "distinct") else data
-    table = table if isinstance(table, Table) else Table.from_frame(table)
-    if settings is None or not settings.blocks:
+    table = ready_table(data, weights, drop, discretize, n_bins, keep)
+    settings = changed(settings or Settings(), changes, "discover")
+    if not settings.blocks:
         tell_of_order(table)
     ticker = Ticker.of(progress, time_limit)
     searching = ticker.part(share=1.0 - FOR_EVIDENCE if evidence or straw_men else 1.0)

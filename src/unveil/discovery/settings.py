@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from unveil.errors import DataError
+from unveil.errors import DataError, did_you_mean
 from unveil.model.prior import EquivalentSampleSize
 
 __all__ = ["Adapt", "Settings"]
@@ -54,7 +54,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.adapt not in get_args(Adapt):
-            raise DataError(f"adapt is one of {', '.join(get_args(Adapt))}, not {self.adapt!r}")
+            raise DataError(
+                f"adapt is one of {', '.join(get_args(Adapt))}, not {self.adapt!r}."
+                + did_you_mean(self.adapt, get_args(Adapt))
+            )
         EquivalentSampleSize(self.equivalent_sample_size)  # refuses what is no size
         for name, least in LEAST.items():
             value = getattr(self, name)

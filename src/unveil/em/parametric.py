@@ -15,15 +15,14 @@ from unveil.em.align import align_states
 from unveil.em.loop import EMRun, run_em
 from unveil.em.starts import START_KINDS, network_to_start
 from unveil.em.steps import em_problem
-from unveil.errors import DataError, Hint
+from unveil.errors import DataError, Hint, did_you_mean
 from unveil.graph.dag import DAG
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.progress import Progress, StopReason, Ticker
 from unveil.records import Record
-from unveil.statistics.memory import as_rows
-from unveil.statistics.protocol import Statistics
 from unveil.table.core import Table
+from unveil.table.door import Data, Weights, as_table
 from unveil.table.variable import Variable
 
 __all__ = ["EMResult", "EMStart", "fit_em", "variables_of"]
@@ -66,7 +65,7 @@ class EMResult(Record):
 
 def fit_em(
     structure: DAG | Network,
-    table: Table | Statistics,
+    data: Data,
     prior: DirichletPrior | None = None,
     hidden: Mapping[str, int | Variable] | None = None,
     n_starts: int = 1,
@@ -77,6 +76,8 @@ def fit_em(
     seed: int | None = None,
     progress: Progress | None = None,
     time_limit: float | None = None,
+    *,
+    weights: Weights = None,
 ) -> EMResult:
     """The network over a known structure with parameters from incomplete rows, by EM.
 
@@ -84,7 +85,8 @@ def fit_em(
     have, or gives the variable itself, which may be continuous) or a network, whose parameters are
     the first start unless `start` says otherwise. Other starts are random, or by hard clustering
     of the rows. `hard` completes every row by its most probable explanation instead of averaging
-    over all.
+    over all. `data` is a table, a frame, an array or a path; `weights` say how often each row
+    counts.
 
     >>> from unveil import datasets
     >>> asia = datasets.network("asia")
@@ -93,12 +95,15 @@ def fit_em(
     >>> result.stopped, result.log_likelihood > asia.log_likelihood(rows)
     ('converged', True)
     """
-    table = as_rows(table)
+    table = as_table(data, weights)
     if n_starts < 1:
         raise DataError(f"EM needs at least one start, got {n_starts}")
     kind = start or ("given" if isinstance(structure, Network) else "random")
     if kind not in START_KINDS:
-        raise DataError(f"a start is one of {', '.join(START_KINDS)}, not {kind!r}")
+        raise DataError(
+            f"a start is one of {', '.join(START_KINDS)}, not {kind!r}."
+            + did_you_mean(kind, START_KINDS)
+        )
     if kind == "given" and not isinstance(structure, Network):
         raise DataError("a given start needs a network with parameters, not only a graph")
     if seed is None:

@@ -16,6 +16,7 @@ from unveil.model.prior import DirichletPrior
 from unveil.model.table_cpd import table_of
 from unveil.records import Record
 from unveil.table.core import Table
+from unveil.table.door import Data, Weights, as_table
 from unveil.table.options import Unknown
 from unveil.table.variable import Variable
 
@@ -39,9 +40,10 @@ class Refitted(Record):
 
 def refit(
     model: Network,
-    table: Table,
+    data: Data,
     prior: DirichletPrior | None = None,
     *,
+    weights: Weights = None,
     unknown: Unknown = "error",
     declared: Collection[str] = (),
     **options: Any,
@@ -60,7 +62,7 @@ def refit(
     >>> refit(asia, rows).em is None, refit(asia, rows.knock_out(0.1), seed=1).em.stopped
     (True, 'converged')
     """
-    known = _known_columns(model, table, unknown, declared)
+    known = _known_columns(model, as_table(data, weights), unknown, declared)
     if known.n_columns == len(model.names) and known.is_complete:
         return Refitted(fit(model.dag, known, prior), None, known)
     first, hidden = _first(model, known, prior)

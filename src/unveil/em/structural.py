@@ -11,7 +11,7 @@ improving) completion and search, which give the network the next round begins w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.progress import Progress, Run, Step, StopReason, Ticker, run
-from unveil.records import Record
+from unveil.records import Record, changed
 from unveil.score.base import Sample, Score
 from unveil.score.bdeu import BDeu
 from unveil.score.families import FamilyScores
@@ -38,9 +38,8 @@ from unveil.search.constraints import Constraints
 from unveil.search.graph_state import GraphState
 from unveil.search.hill_climbing import hill_climbing, shake
 from unveil.search.learn import in_order
-from unveil.statistics.memory import as_rows
-from unveil.statistics.protocol import Statistics
 from unveil.table.core import Table
+from unveil.table.door import Data, Weights, as_table
 from unveil.table.variable import Variable
 
 __all__ = [
@@ -100,7 +99,7 @@ class StructuralResult(Record):
 
 
 def structural_em(
-    table: Table | Statistics,
+    data: Data,
     start: Network | DAG | None = None,
     score: Score | None = None,
     hidden: Mapping[str, int | Variable] | None = None,
@@ -110,10 +109,13 @@ def structural_em(
     time_limit: float | None = None,
     n_jobs: int | None = None,
     settings: StructuralSettings | None = None,
+    *,
+    weights: Weights = None,
     **changes: Any,
 ) -> StructuralResult:
     """A network learned from rows with missing cells, and hidden variables if `start` has any.
 
+    `data` is a table, a frame, an array or a path; `weights` say how often each row counts.
     Without a start, the first graph has no arcs. Hidden variables keep at least one child. It ends
     when the search changes nothing or the score on what was observed stops improving. `settings`
     (or any of its fields by name, such as `cap=64`) say how: see `StructuralSettings`.
@@ -124,8 +126,8 @@ def structural_em(
     >>> found.stopped
     'converged'
     """
-    table = as_rows(table)
-    chosen = _changed(settings or StructuralSettings(), changes)
+    table = as_table(data, weights)
+    chosen = changed(settings or StructuralSettings(), changes, "structural EM")
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
     generator = np.random.default_rng(seed)
@@ -273,14 +275,6 @@ class StructuralEM:
 
 def _settled(climb: Climb, info: Step) -> StopReason | None:
     return "converged" if climb.next is None else None
-
-
-def _changed(settings: StructuralSettings, changes: Mapping[str, Any]) -> StructuralSettings:
-    known = [field.name for field in fields(settings)]
-    for name in changes:
-        if name not in known:
-            raise TypeError(f"structural EM has no setting {name!r}; there are {', '.join(known)}")
-    return replace(settings, **changes)
 
 
 def observed_score(network: Network, table: Table, score: Score) -> tuple[float, float]:

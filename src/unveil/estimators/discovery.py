@@ -34,7 +34,8 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
     discretize, n_bins
         How to cut continuous columns, and into how many bins; `None` refuses them.
     unknown
-        What a label is that `fit` has not seen: `error`, or `missing` for an empty cell.
+        What a label is that `fit` has not seen: `missing` for an empty cell, with a warning (the
+        model then says nothing about it), or `error`.
     evidence
         Whether to collect evidence too (cross-validation, resampling); slower.
     time_limit
@@ -50,7 +51,7 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         The network found, and the names of its hidden variables (perhaps none).
     report_
         Everything `unveil.discover` says: evidence, meaning, every candidate.
-    discretizer_, n_features_in_, feature_names_in_
+    cuts_, n_features_in_, feature_names_in_
         The cuts of continuous columns, the number of columns and, if they had any, their names.
 
     >>> from unveil import datasets
@@ -79,7 +80,7 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         equivalent_sample_size: float = 1.0,
         discretize: str | None = None,
         n_bins: int = 3,
-        unknown: Unknown = "error",
+        unknown: Unknown = "missing",
         evidence: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,

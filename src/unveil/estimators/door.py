@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unveil.errors import DataError
@@ -16,31 +17,90 @@ from unveil.estimators.settings import check_settings
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
 from unveil.table.core import Table
-from unveil.table.discretize import Discretizer
 from unveil.table.options import Unknown
 from unveil.table.prepare import prepare
+from unveil.table.variable import Variable
 
-__all__ = ["TableEstimator", "seed_of"]
+__all__ = ["TableEstimator", "TableReader", "names_of", "seed_of", "shaped_like"]
 
 Matrix = npt.NDArray[np.float64]
 
 
-class TableEstimator(DensityMixin, BaseEstimator):
-    """What estimators over tables of labels share: their door, likelihood and samples.
+class TableReader(BaseEstimator):
+    """What everything that reads tables shares: the same door every time."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def _read(
+        self,
+        X: Any,
+        known: Mapping[str, Variable | None] | None,
+        sample_weight: Any = None,
+        unknown: Unknown = "error",
+    ) -> Table:
+        """The table behind `X`; its columns are noted when `known` is `None`, else checked.
+
+        `known` has the names of the columns that `fit` saw and the variables by which to code them,
+        or `None` for columns that are to be read anew.
+        """
+        coding: dict[str, Any] = {}
+        if known is not None and None not in known.values():
+            coding = {"variables": list(known.values()), "unknown": unknown}
+        return _weighted(self._columns(X, known, coding), sample_weight)
+
+    def _columns(
+        self, X: Any, known: Mapping[str, Variable | None] | None, coding: dict[str, Any]
+    ) -> Table:
+        if isinstance(X, (Table, Mapping)):
+            if known is None:
+                table = X if isinstance(X, Table) else Table.from_frame(X)
+                self.n_features_in_ = table.n_columns
+                self.feature_names_in_ = np.array(table.names, dtype=object)
+                return table
+            if isinstance(X, Table):
+                return X.conform(**coding) if coding else X.select(known)
+            inside = {str(name): column for name, column in X.items() if str(name) in known}
+            return Table.from_frame(inside, **coding)
+        if hasattr(X, "columns") or hasattr(X, "column_names"):
+            if known is None or len(known) == self.n_features_in_:
+                validate_data(self, X, reset=known is None, skip_check_array=True)
+            return Table.from_frame(_named(X), **coding)
+        array = validate_data(
+            self, X, reset=known is None, dtype=None, ensure_all_finite="allow-nan"
+        )
+        if known is None:
+            return Table.from_frame(array)
+        columns = {name: array[:, i] for i, name in enumerate(known)}
+        return Table.from_frame(columns, **coding)
+
+
+class TableEstimator(DensityMixin, TableReader):
+    """What estimators over tables of labels share: their likelihood and samples.
 
     `X` may be a pandas, polars or Arrow frame, a dict of columns, an `unveil.Table`, or an array
     or list of rows. Missing cells (`None`, NaN) are welcome. The columns of a frame must have the
     names and order that `fit` saw (as everywhere in scikit-learn), those of a dict or table are
     matched by name, those of an array by position; labels are matched by their text or number, and
-    one that `fit` has not seen is an error or, with `unknown="missing"`, an empty cell. A category
-    or a state that a frame or table declares counts as seen.
+    one that `fit` has not seen is an empty cell, with a warning, or an error (`unknown="error"`). A
+    category or a state that a frame or table declares counts as seen.
     Continuous columns are refused unless `discretize` names a way to cut them
-    (`equal_frequency`, `equal_width`, `kmeans`, `deviation`) into `n_bins` bins.
+    (`equal_frequency`, `equal_width`, `kmeans`, `deviation`) into `n_bins` bins; the cuts are then
+    part of the network.
     """
 
     unknown: Unknown
     network_: Network
-    discretizer_: Discretizer | None
+
+    @property
+    def cuts_(self) -> dict[str, tuple[float, ...]]:
+        """The cuts of the columns that were continuous, by name."""
+        check_is_fitted(self, "network_")
+        return {v.name: v.cuts for v in self.network_.variables if v.cuts is not None}
 
     def score_samples(self, X: Any) -> Matrix:
         """log P(what the row shows) of every row, in nats, shape (n_rows,)."""
@@ -52,73 +112,97 @@ class TableEstimator(DensityMixin, BaseEstimator):
         table = self._table(X, sample_weight)
         return float(np.average(self.network_.row_log_likelihoods(table), weights=table.weights))
 
+    def bic(self, X: Any, sample_weight: Any = None) -> float:
+        """-2 log-likelihood + (free parameters) log(rows), as scikit-learn has it: lower is better.
+
+        Reports of unveil say minus half of this, in nats, where higher is better.
+        """
+        table = self._table(X, sample_weight)
+        return self._deviance(table) + self.network_.n_parameters * math.log(table.total_weight)
+
+    def aic(self, X: Any, sample_weight: Any = None) -> float:
+        """-2 log-likelihood + 2 (free parameters), as scikit-learn has it: lower is better."""
+        return self._deviance(self._table(X, sample_weight)) + 2 * self.network_.n_parameters
+
+    def _deviance(self, table: Table) -> float:
+        return -2 * self.network_.log_likelihood(table)
+
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Table:
         """A table of rows drawn from the network, hidden variables left out."""
         check_is_fitted(self, "network_")
         rows = self.network_.sample(n_samples, seed_of(random_state))
         return rows.without(self.network_.hidden) if self.network_.hidden else rows
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
-    def _fit_table(self, X: Any, sample_weight: Any) -> Table:
-        """The table to learn from; notes the columns and, if asked to, learns the cuts.
+    def _fit_table(
+        self, X: Any, sample_weight: Any, target: tuple[str, Any] | None = None
+    ) -> Table:
+        """The table to learn from, the column of the target last; the columns are noted.
 
         The settings are checked first, all of them, before anything is read.
         """
         check_settings(self)
-        table = _weighted(_read(self, X, None), sample_weight)
-        self._columns = table.variables
-        ready = prepare(table, discretize=self.discretize, n_bins=self.n_bins, keep=table.names)
-        self.discretizer_ = ready.discretizer
-        return ready.table
+        table = self._read(X, None, sample_weight)
+        names = table.names
+        if target is not None:
+            table = _joined(table, *target)
+        ready = prepare(
+            table, discretize=self.discretize, n_bins=self.n_bins, keep=table.names
+        ).table
+        self._variables: dict[str, Variable | None] = {n: ready.variable(n) for n in names}
+        return ready
 
     def _table(self, X: Any, sample_weight: Any = None, optional: str | None = None) -> Table:
         """New rows, read as those that `fit` saw; the column `optional` may be absent."""
         check_is_fitted(self, "network_")
-        known = {v.name: v for v in self._columns}
-        if optional is not None and optional not in _names(X, known):
+        known = dict(self._variables)
+        named = names_of(X)
+        if optional in known and named and optional not in named:
             known.pop(optional)
-        table = _weighted(_read(self, X, known), sample_weight)
-        cuts = self.discretizer_
-        if cuts is None:
-            return table
-        inside = {name: c for name, c in cuts.cuts.items() if name in table}
-        return Discretizer(cuts.method, inside).apply(table)
+        return self._read(X, known, sample_weight, self.unknown)
 
     def _prior(self) -> EquivalentSampleSize | None:
         size = self.equivalent_sample_size
         return None if size is None else EquivalentSampleSize(size)
 
 
-def _read(estimator: TableEstimator, X: Any, known: Mapping[str, Any] | None) -> Table:
-    """The raw table behind `X`, its columns checked against those of `fit` unless it is fitting."""
-    fitting = known is None
-    variables = None if known is None else list(known.values())
-    unknown: Unknown = "error" if known is None else estimator.unknown
-    if isinstance(X, (Table, Mapping)):
-        if known is None:
-            table = X if isinstance(X, Table) else Table.from_frame(X)
-            estimator.n_features_in_ = table.n_columns
-            estimator.feature_names_in_ = np.array(table.names, dtype=object)
-            return table
-        if isinstance(X, Table):
-            return X.conform(list(known.values()), unknown=unknown)
-        inside = {str(name): column for name, column in X.items() if str(name) in known}
-        return Table.from_frame(inside, variables=variables, unknown=unknown)
-    if hasattr(X, "columns") or hasattr(X, "column_names"):
-        if fitting or len(known or ()) == estimator.n_features_in_:
-            validate_data(estimator, X, reset=fitting, skip_check_array=True)
-        return Table.from_frame(_named(X), variables=variables, unknown=unknown)
-    array = validate_data(estimator, X, reset=fitting, dtype=None, ensure_all_finite="allow-nan")
-    if known is None:
-        return Table.from_frame(array)
-    columns = {name: array[:, i] for i, name in enumerate(known)}
-    return Table.from_frame(columns, variables=variables, unknown=unknown)
+def shaped_like(X: Any, table: Table) -> Any:
+    """The table as a table, frame, dict of columns or array, whichever `X` is.
+
+    In an array of numbers, columns that were cut hold the positions 0, 1, ... of their states.
+    """
+    if isinstance(X, Table):
+        return table
+    if isinstance(X, Mapping):
+        return table.to_dict()
+    if hasattr(X, "iloc"):
+        return table.to_pandas().set_axis(X.index, axis=0)
+    if hasattr(X, "column_names"):
+        return table.to_arrow()
+    if hasattr(X, "columns"):
+        return table.to_polars()
+    array = np.asarray(X)
+    if array.dtype.kind not in "fiub":
+        return np.array([table.labels(name) for name in table.names], dtype=object).T
+    numbers = array.astype(np.float64)
+    for i, variable in enumerate(table.variables):
+        if variable.cuts is not None:
+            codes = table.column(variable.name).astype(np.float64)
+            numbers[:, i] = np.where(table.missing(variable.name), np.nan, codes)
+    return numbers
+
+
+def _joined(table: Table, name: str, y: Any) -> Table:
+    """The table with the column that `y` holds."""
+    # A series keeps the categories it declares.
+    cells = y if hasattr(y, "name") else column_or_1d(y, warn=True)
+    column = Table.from_frame({name: cells})
+    if name in table:
+        raise DataError(
+            f"X has a column {name!r}, the target, and y is given as well; leave one of them out"
+        )
+    if column.n_rows != table.n_rows:
+        raise DataError(f"y has {column.n_rows} entries and X has {table.n_rows} rows")
+    return table.with_column(column.variables[0], column.column(name))
 
 
 def _named(frame: Any) -> Any:
@@ -129,14 +213,15 @@ def _named(frame: Any) -> Any:
     return frame.set_axis([str(name) for name in names], axis=1)
 
 
-def _names(X: Any, known: Mapping[str, Any]) -> list[str]:
+def names_of(X: Any) -> list[str]:
+    """The names of the columns of a table, dict or frame; none for an array."""
     if isinstance(X, Table):
         return list(X.names)
     if isinstance(X, Mapping):
         return [str(name) for name in X]
     if hasattr(X, "column_names"):
         return list(X.column_names)
-    return [str(name) for name in X.columns] if hasattr(X, "columns") else list(known)
+    return [str(name) for name in getattr(X, "columns", ())]
 
 
 def _weighted(table: Table, sample_weight: Any) -> Table:

@@ -14,6 +14,7 @@ from unveil.em.mixture import SCORES, MixtureResult, latent_classes
 from unveil.estimators.door import Matrix, TableEstimator, seed_of
 from unveil.estimators.settings import SHARED, at_least_zero, one_of, positive, whole_from
 from unveil.table.options import Unknown
+from unveil.table.places import free_name
 
 __all__ = ["LatentClassModel"]
 
@@ -37,7 +38,8 @@ class LatentClassModel(TransformerMixin, TableEstimator):
     discretize, n_bins
         How to cut continuous columns, and into how many bins; `None` refuses them.
     unknown
-        What a label is that `fit` has not seen: `error`, or `missing` for an empty cell.
+        What a label is that `fit` has not seen: `missing` for an empty cell, with a warning (the
+        model then says nothing about it), or `error`.
     random_state
         Repeats a fit exactly.
 
@@ -47,7 +49,7 @@ class LatentClassModel(TransformerMixin, TableEstimator):
         The number of classes chosen, and their labels 1, 2, ... from the largest class down.
     network_, result_
         The network with the hidden root `class`, and everything `latent_classes` found.
-    discretizer_, n_features_in_, feature_names_in_
+    cuts_, n_features_in_, feature_names_in_
         The cuts of continuous columns, the number of columns and, if they had any, their names.
 
     >>> from unveil import datasets
@@ -78,7 +80,7 @@ class LatentClassModel(TransformerMixin, TableEstimator):
         tolerance: float = 1e-9,
         discretize: str | None = None,
         n_bins: int = 3,
-        unknown: Unknown = "error",
+        unknown: Unknown = "missing",
         random_state: Any = None,
     ) -> None:
         self.n_classes = n_classes
@@ -95,9 +97,7 @@ class LatentClassModel(TransformerMixin, TableEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the classes; `y` is ignored."""
         table = self._fit_table(X, sample_weight)
-        self._root = "class"
-        while self._root in table:
-            self._root += "_"
+        self._root = free_name("class", table.names)
         self.result_: MixtureResult = latent_classes(
             table, self.n_classes, self.criterion, self.n_starts, self._prior(), self._root,  # type: ignore[arg-type]
             max_iterations=self.max_iterations, tolerance=self.tolerance,
@@ -112,6 +112,12 @@ class LatentClassModel(TransformerMixin, TableEstimator):
         """P(class | row) of every row, shape (n_rows, n_classes_)."""
         table = self._table(X)
         return self.network_.posterior(table, of=self._root)[self._root]
+
+    def fit_predict(
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> npt.NDArray[np.int64]:
+        """The most probable class of every row of the table learned from; `y` is ignored."""
+        return self.fit(X, y, sample_weight).predict(X)
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """The most probable class of every row, one of `classes_`."""

@@ -14,6 +14,7 @@ from unveil.graph.equivalence import completed_pdag
 from unveil.progress import Listener, Ticker
 from unveil.records import Record
 from unveil.table.core import Table
+from unveil.table.door import Data, Weights, as_table
 
 __all__ = ["ArcConfidence", "bootstrap_arcs", "resampled"]
 
@@ -51,17 +52,21 @@ class ArcConfidence(Record):
 
 
 def bootstrap_arcs(
-    table: Table,
+    data: Data,
     learner: Callable[[Table], DAG],
     n_samples: int = 100,
     seed: int | None = None,
     progress: Listener | None = None,
     time_limit: float | None = None,
+    *,
+    weights: Weights = None,
 ) -> ArcConfidence:
     """Confidence of arcs and class features from `n_samples` tables of resampled rows.
 
-    Rows of weight w stand for w cases: then whole cases are drawn. Stopped early, it reports the
-    samples done so far (at least one).
+    `data` is a table, a frame, an array or a path; `learner` any function from a table to a graph.
+    `weights` say how often each row counts (a column's name, or numbers): rows of weight w stand
+    for w cases, and whole cases are drawn. Stopped early, it reports the samples done so far (at
+    least one).
 
     >>> from unveil import datasets, learn
     >>> table = datasets.network("asia").sample(2000, seed=1)
@@ -71,6 +76,7 @@ def bootstrap_arcs(
     """
     if n_samples < 1:
         raise DataError(f"the bootstrap needs at least one sample, got {n_samples}")
+    table = as_table(data, weights)
     if not table.total_weight > 0:
         raise DataError("the table has no rows of positive weight to resample")
     n = table.n_columns

@@ -12,6 +12,7 @@ from unveil.evaluate.folds import deal_cases, parted
 from unveil.evaluate.log_loss import LogLoss, Predictor, log_loss
 from unveil.progress import Progress, StopReason, Ticker
 from unveil.table.core import Table
+from unveil.table.door import Data, Weights, as_table
 
 __all__ = ["CrossValidation", "cross_validate"]
 
@@ -46,7 +47,7 @@ class CrossValidation(LogLoss):
 
 
 def cross_validate(
-    table: Table,
+    data: Data,
     learner: Callable[[Table], Predictor],
     folds: int = 5,
     seed: int | np.random.Generator | None = None,
@@ -54,9 +55,12 @@ def cross_validate(
     held_out: float | None = None,
     time_limit: float | None = None,
     blocks: bool = False,
+    *,
+    weights: Weights = None,
 ) -> CrossValidation:
     """The log-loss of `learner` by cross-validation: every case is predicted by the other folds.
 
+    `data` is a table, a frame, an array or a path, `weights` say how often each row counts.
     `learner` is any function from a table to something that has `row_log_likelihoods`. A fraction
     as `held_out` makes a single split instead of `folds`. With `blocks`, neighbouring rows are left
     out together, for rows that follow one another in time. Asked to stop, it reports the folds done
@@ -68,6 +72,7 @@ def cross_validate(
     >>> cross_validate(table, lambda rows: learn(rows).network, folds=5, seed=1).bits < 4
     True
     """
+    table = as_table(data, weights)
     ticker = Ticker.of(progress, time_limit)
     dealt = deal_cases(table, folds, held_out, seed, blocks)
     n_folds = dealt.shape[1]

@@ -13,6 +13,7 @@ from unveil.errors import DataError
 from unveil.evaluate.folds import fold_tables, n_cases
 from unveil.records import Record
 from unveil.table.core import Table
+from unveil.table.door import Data, Weights, as_table
 from unveil.table.options import Unknown
 
 __all__ = ["LogLoss", "Predictor", "fold_tables", "log_loss", "n_cases", "paired_gain"]
@@ -62,19 +63,23 @@ class LogLoss(Record):
         return LogLoss(mean, math.sqrt(variance / total), bits, weights)
 
 
-def log_loss(network: Predictor, table: Table, *, unknown: Unknown = "error") -> LogLoss:
-    """The log-loss of a network on the rows of a table.
+def log_loss(
+    network: Predictor, data: Data, *, weights: Weights = None, unknown: Unknown = "error"
+) -> LogLoss:
+    """The log-loss of a network on the rows of `data`: a table, a frame, an array, a path.
 
-    A label that the network does not know is an error or, with `unknown="missing"`, a missing
-    cell, about which the network then says nothing: this flatters it.
+    `weights` say how often each row counts, as a column's name or as numbers. A label that the
+    network does not know is an error or, with `unknown="missing"`, a missing cell, about which the
+    network then says nothing: this flatters it.
 
     >>> from unveil import datasets
     >>> asia = datasets.network("asia")
     >>> print(log_loss(asia, asia.sample(1000, seed=1)))
     3.1753 bits per row (standard error 0.0579)
     """
-    known = table if unknown == "error" else table.like(network, unknown=unknown)
-    return LogLoss.of(-network.row_log_likelihoods(known) / math.log(2), table.row_weights)
+    coded = hasattr(network, "variables") and not (isinstance(data, Table) and unknown == "error")
+    table = as_table(data, weights, like=network if coded else None, unknown=unknown)
+    return LogLoss.of(-network.row_log_likelihoods(table) / math.log(2), table.row_weights)
 
 
 def paired_gain(better: LogLoss, worse: LogLoss) -> LogLoss:

@@ -33,7 +33,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from unveil.errors import FormatError, Hint, SizeError, UnveilError, UnveilWarning
+from unveil.errors import FormatError, Hint, SizeError, UnveilError, UnveilWarning, did_you_mean
 from unveil.files import atomic_write, check_target
 from unveil.formats.bif import read_bif, write_bif
 from unveil.formats.dot import write_dot
@@ -46,6 +46,9 @@ from unveil.model.network import Network
 from unveil.model.table_cpd import TableCPD
 
 __all__ = ["FORMATS", "Format", "check_network_target", "dumps", "load", "loads", "save"]
+
+TABLE_ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".arff", ".parquet", ".feather", ".arrow")
+"""How names of files that hold tables end, for whoever takes one for a network."""
 
 MAX_BYTES = 1 << 30
 """The largest text that is read: a small compressed file can hide a huge one."""
@@ -131,6 +134,8 @@ def load(path: str | PathLike[str], format: str | None = None) -> Network:
         text = _text(_bytes(Path(path)), path)
         return loads(text, format or _named_format(path) or _sniffed_format(text))
     except UnveilError as error:
+        if format is None and _is_table(Path(path)):
+            raise _not_a_network(path) from None
         error.args = (f"{path}: {error.args[0]}",)
         raise
 
@@ -188,7 +193,10 @@ def dumps(network: Network, format: str, **options: Any) -> str:
 
 def _known(format: str) -> Format:
     if format not in FORMATS:
-        raise FormatError(f"unknown format {format!r}; known are {', '.join(FORMATS)}")
+        raise FormatError(
+            f"unknown format {format!r}; known are {', '.join(FORMATS)}."
+            + did_you_mean(format, FORMATS)
+        )
     return FORMATS[format]
 
 
@@ -207,6 +215,18 @@ def _sniffed_format(text: str) -> str:
         f"neither the ending nor the content tells the format; known endings are {_endings()}.",
         hint=Hint("Say which it is with format=...", "Give the file one of them."),
     )
+
+
+def _not_a_network(path: str | PathLike[str]) -> FormatError:
+    return FormatError(
+        f"{path}: this is a table of data, not a network. A network is learned from it with",
+        hint=Hint(f"unveil.learn({str(path)!r}).", f"unveil learn {path} --output model.json."),
+    )
+
+
+def _is_table(path: Path) -> bool:
+    endings = [ending.lower() for ending in path.suffixes if ending.lower() != ".gz"]
+    return bool(endings) and endings[-1] in TABLE_ENDINGS
 
 
 def _endings() -> str:

@@ -76,8 +76,10 @@ def write_native(network: Network) -> str:
 def _written_variable(variable: Variable) -> dict[str, Any]:
     if variable.states is None:
         return {"name": variable.name, "kind": "continuous", "hidden": variable.hidden}
-    states = list(variable.states)
-    return {"name": variable.name, "kind": "discrete", "states": states, "hidden": variable.hidden}
+    fields = {"name": variable.name, "kind": "discrete", "states": list(variable.states)}
+    if variable.cuts is not None:
+        fields["cuts"] = list(variable.cuts)
+    return {**fields, "hidden": variable.hidden}
 
 
 def _cpd_lines(network: Network) -> str:
@@ -193,11 +195,12 @@ def _check_head(root: _Place) -> None:
 
 
 def _read_variable(place: _Place) -> Variable:
-    place.only("name", "kind", "states", "hidden")
+    place.only("name", "kind", "states", "cuts", "hidden")
     name, kind = place.get("name", str), place.get("kind", str, "discrete")
     if kind == "continuous":
-        if "states" in place.value:
-            raise place.error("a continuous variable has no states")
+        for key in ("states", "cuts"):
+            if key in place.value:
+                raise place.error(f"a continuous variable has no {key}")
         return checked_variable(name, None, place.get("hidden", bool, False), place.path)
     if kind != "discrete":
         raise FormatError(f"{place.path}.kind: expected 'discrete' or 'continuous', got {kind!r}")
@@ -210,7 +213,18 @@ def _read_variable(place: _Place) -> Variable:
             )
         if isinstance(state, float) and not math.isfinite(state):
             raise FormatError(f"{where}: the number is too large for a label")
-    return checked_variable(name, states, place.get("hidden", bool, False), place.path)
+    hidden = place.get("hidden", bool, False)
+    return checked_variable(name, states, hidden, place.path, _read_cuts(place))
+
+
+def _read_cuts(place: _Place) -> list[float] | None:
+    if "cuts" not in place.value:
+        return None
+    cuts = place.get("cuts", list)
+    for i, number in enumerate(cuts):
+        if not isinstance(number, int | float) or isinstance(number, bool):
+            raise FormatError(f"{place.path}.cuts[{i}]: expected a number, got {_kind(number)}")
+    return cuts
 
 
 def _read_cpd(place: _Place, variables: Mapping[str, Variable]) -> CPD:

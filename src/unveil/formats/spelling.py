@@ -2,7 +2,8 @@
 
 Every format has its own idea of what a name or a state may look like. What does not fit is written
 in a plain, unique spelling, and a *note* (one line of JSON in a comment or property, which other
-programs skip) keeps what was lost: the name, the labels with their types, the hidden mark.
+programs skip) keeps what was lost: the name, the labels with their types, the cuts of labels that
+are intervals, the hidden mark.
 Ordinary networks need no notes, so their files stay plain.
 """
 
@@ -78,6 +79,7 @@ class Spelling:
             states,
             known.get("hidden") is True,
             place,
+            _noted_cuts(known, states, place),
         )
 
     def _written(self, variable: Variable, name: str) -> Written:
@@ -85,7 +87,9 @@ class Spelling:
         lost: dict[str, Any] = {}
         if name != variable.name:
             lost["name"] = variable.name
-        if list(variable.labels) != labels:
+        if variable.cuts is not None:
+            lost["cuts"] = list(variable.cuts)
+        if list(variable.labels) != labels or variable.cuts is not None:
             lost["states"] = list(variable.labels)
         if variable.hidden:
             lost["hidden"] = True
@@ -139,11 +143,15 @@ class Spelling:
 
 
 def checked_variable(
-    name: str, states: Sequence[Label] | None, hidden: bool, place: str
+    name: str,
+    states: Sequence[Label] | None,
+    hidden: bool,
+    place: str,
+    cuts: Sequence[float] | None = None,
 ) -> Variable:
     """The variable, or an error that says where in the file it stands."""
     try:
-        return Variable(name, states, hidden)
+        return Variable(name, states, hidden, cuts)
     except DataError as error:
         raise FormatError(f"{place}: {error}") from None
 
@@ -157,6 +165,25 @@ def to_json(fields: Mapping[str, Any]) -> str:
             "a state label is an infinite or undefined number (inf or nan); files cannot hold "
             "it. Relabel that state first."
         ) from None
+
+
+def _noted_cuts(known: Mapping[str, Any], states: Sequence[Label], place: str) -> Any:
+    """The cuts of the note, as long as they fit the states of the file."""
+    cuts = known.get("cuts")
+    if cuts is None:
+        return None
+    try:
+        if known.get("states") == list(states):
+            return Variable("x", states, cuts=cuts).cuts
+        reason = "its states are others"
+    except DataError as error:
+        reason = str(error)
+    warnings.warn(
+        f"{place}: the note of the cuts between the states is ignored ({reason})",
+        UnveilWarning,
+        stacklevel=2,
+    )
+    return None
 
 
 def _read_note(note: str, place: str) -> dict[str, Any]:

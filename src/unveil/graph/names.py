@@ -7,10 +7,9 @@ string is one name, never its letters.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from difflib import get_close_matches
 from itertools import islice
 
-from unveil.errors import ModelError
+from unveil.errors import ModelError, did_you_mean
 
 __all__ = [
     "Names",
@@ -80,7 +79,7 @@ def position_of(positions: Mapping[str, int], name: str) -> int:
 
     >>> position_of({"rain": 0, "sprinkler": 1}, "Rain")
     Traceback (most recent call last):
-    unveil.errors.ModelError: unknown node 'Rain'; did you mean 'rain'? The nodes are 'rain', 'sprinkler'.
+    unveil.errors.ModelError: unknown node 'Rain'. Did you mean 'rain'? The nodes are 'rain', 'sprinkler'.
     """  # noqa: E501
     try:
         return positions[name]
@@ -117,11 +116,8 @@ def drawing(kind: str, nodes: tuple[str, ...], links: Iterable[tuple[str, str, s
 
 
 def _unknown(positions: Mapping[str, int], name: object) -> str:
-    by_lower_case = {known.lower(): known for known in positions}
-    close = get_close_matches(str(name).lower(), by_lower_case, n=1)
-    hint = f"; did you mean {by_lower_case[close[0]]!r}?" if close else "."
     known = f"The nodes are {_listing(positions)}." if positions else "The graph has no nodes."
-    return f"unknown node {name!r}{hint} {known}"
+    return f"unknown node {name!r}.{did_you_mean(name, positions)} {known}"
 
 
 def _listing(names: Collection[str]) -> str:

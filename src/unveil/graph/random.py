@@ -75,6 +75,6 @@ def _arc_probability(
     if not 0 <= expected_arcs <= most:
         raise ModelError(
             f"a DAG over {n_nodes} nodes has between 0 and {most} arcs; "
-            f"got expected_arcs={expected_arcs}"
+            f"expected_arcs is {expected_arcs}"
         )
     return expected_arcs / most if most else 0.0

@@ -92,7 +92,7 @@ def _all_observed(table: Table) -> Table:
     """The table with other hidden variables taken as columns like any other."""
     for v in table.variables:
         if v.hidden:
-            shown = Variable(v.name, v.states)
+            shown = v.as_hidden(False)
             table = table.with_column(shown, table.column(v.name))
     return table
 

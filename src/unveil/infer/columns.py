@@ -12,7 +12,8 @@ from unveil.infer.answer import Posterior
 from unveil.infer.explain import draw_missing, most_probable
 from unveil.infer.posterior import posterior
 from unveil.model.network import Network
-from unveil.table.core import Table
+from unveil.table.core import Column, Table
+from unveil.table.door import Data, as_table
 from unveil.table.options import Unknown
 from unveil.table.variable import Variable
 
@@ -20,7 +21,7 @@ __all__ = ["fill_in", "with_posteriors"]
 
 
 def with_posteriors(
-    network: Network, table: Table, of: Sequence[str] | None = None, unknown: Unknown = "error"
+    network: Network, data: Data, of: Sequence[str] | None = None, unknown: Unknown = "error"
 ) -> Table:
     """The table with the best state and the posterior of some variables beside every row.
 
@@ -32,6 +33,7 @@ def with_posteriors(
     >>> with_posteriors(asia, asia.sample(2, seed=1).without("lung")).names[-3:]
     ('predicted lung', 'P(lung=yes)', 'P(lung=no)')
     """
+    table = as_table(data)
     _shared(network, table)
     targets = list(of) if of else default_targets(network, table)
     aside = targets if len(targets) == 1 else []  # nothing asks for the labels of this column
@@ -70,26 +72,43 @@ def default_targets(network: Network, table: Table) -> list[str]:
 
 def fill_in(
     network: Network,
-    table: Table,
+    data: Data,
     draw: bool = False,
     seed: int | None = None,
     unknown: Unknown = "error",
 ) -> Table:
     """The table with the empty cells of the network's variables filled in.
 
-    Each row gets its most probable filling or, with `draw`, one drawn from the posterior.
+    Each row gets its most probable filling or, with `draw`, one drawn from the posterior. Where a
+    variable has cuts, numbers stay as they are and empty cells get the label of an interval.
 
     >>> from unveil import datasets
     >>> asia = datasets.network("asia")
     >>> fill_in(asia, asia.sample(50, seed=1).knock_out(0.2, seed=2)).n_missing
     0
     """
+    table = as_table(data)
     inside = _shared(network, table)
     known = table.select(inside).like(network, unknown=unknown)
     filled = draw_missing(network, known, seed) if draw else most_probable(network, known).table
     for name in inside:
-        table = table.with_column(filled.variable(name), filled.column(name))
+        table = table.with_column(*_filled(table, filled, name))
     return table
+
+
+def _filled(table: Table, filled: Table, name: str) -> tuple[Variable, Column]:
+    """The column with its gaps filled; numbers that were cut are kept beside the labels."""
+    have, column, gaps = table.variable(name), table.column(name), table.missing(name)
+    new, codes = filled.variable(name), filled.column(name)
+    if new.cuts is None or have.states == new.states:
+        return new, codes
+    if not gaps.any():
+        return have, column
+    numbers, places = np.unique(column[~gaps], return_inverse=True)
+    kept = [float(x) if have.states is None else have.labels[int(x)] for x in numbers]
+    mixed = codes.astype(np.int64) + len(kept)
+    mixed[~gaps] = places
+    return Variable(name, [*kept, *new.labels]), mixed
 
 
 def _shared(network: Network, table: Table) -> list[str]:

@@ -13,10 +13,11 @@ from unveil.errors import ModelError
 from unveil.infer.answer import refuse_impossible
 from unveil.infer.evidence import Findings, Likelihoods
 from unveil.infer.plan import Use
-from unveil.infer.posterior import as_table, cells_for, joint_posterior
+from unveil.infer.posterior import cells_for, evidence_table, joint_posterior
 from unveil.model.network import Network
 from unveil.records import Record
 from unveil.table.core import Table
+from unveil.table.door import Data
 from unveil.table.variable import Label
 
 __all__ = ["Explanation", "draw_missing", "map_of", "most_probable"]
@@ -43,7 +44,7 @@ class Explanation(Record):
 
 def most_probable(
     network: Network,
-    given: Findings | Table | None = None,
+    given: Findings | Data | None = None,
     likelihood: Likelihoods | None = None,
     max_bytes: int | None = None,
 ) -> Explanation:
@@ -59,7 +60,7 @@ def most_probable(
     >>> found.row()["bronc"], round(float(np.exp(found.log_probability[0])), 4)
     ('yes', 0.0259)
     """
-    table = as_table(network, given)
+    table = evidence_table(network, given)
     soft = dict(likelihood or {})
     if not network.is_discrete:
         return _filled(network, table, soft)
@@ -98,7 +99,7 @@ def _filled(network: Network, table: Table, soft: Likelihoods) -> Explanation:
 def map_of(
     network: Network,
     names: Sequence[str],
-    given: Findings | Table | None = None,
+    given: Findings | Data | None = None,
     likelihood: Likelihoods | None = None,
 ) -> Explanation:
     """The most probable states of `names` together, everything else summed out (MAP).

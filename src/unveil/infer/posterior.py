@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import DataError, ModelError
+from unveil.errors import DataError, Hint, ModelError, did_you_mean
 from unveil.infer.answer import Posterior, refuse_impossible
 from unveil.infer.evidence import (
     Findings,
@@ -24,11 +24,12 @@ from unveil.infer.unseen import UnseenCells
 from unveil.model.flat import FlatTables
 from unveil.model.network import Network
 from unveil.table.core import Table
+from unveil.table.door import Data, as_table
 from unveil.table.variable import Label
 
 __all__ = [
-    "as_table",
     "cells_for",
+    "evidence_table",
     "joint_posterior",
     "log_likelihoods",
     "posterior",
@@ -44,7 +45,7 @@ MOST_KEPT = 16
 
 def posterior(
     network: Network,
-    given: Findings | Table | None = None,
+    given: Findings | Data | None = None,
     of: Sequence[str] | str | None = None,
     likelihood: Likelihoods | None = None,
     max_bytes: int | None = None,
@@ -55,11 +56,11 @@ def posterior(
     """The posterior of every variable in `of` (by default all that are not observed).
 
     Discrete variables get probabilities, continuous ones means and variances, both exactly.
-    `given` is a dict of findings, or a table: then every row is a question of its own, and empty
-    cells are simply not known. `likelihood` adds soft evidence. Evidence that cannot happen is an
-    error that names the rows. `method` is "exact", or one of the approximate ones: "loopy",
-    "mean_field", "gibbs", "weighting" (`settings` go to it); exact inference that would not fit
-    into `max_bytes` is refused, never replaced.
+    `given` is a dict of findings, or a table, frame or path: then every row is a question of its
+    own, and empty cells are simply not known. `likelihood` adds soft evidence. Evidence that cannot
+    happen is an error that names the rows. `method` is "exact", or one of the approximate ones:
+    "loopy", "mean_field", "gibbs", "weighting" (`settings` go to it); exact inference that would
+    not fit into `max_bytes` is refused, never replaced.
 
     >>> from unveil import datasets
     >>> asia = datasets.network("asia")
@@ -75,7 +76,7 @@ def posterior(
     skill: mean 115, standard deviation 7.5
     """
     soft = dict(likelihood or {})
-    table = as_table(network, given)
+    table = evidence_table(network, given)
     seen = observed_names(network, table, soft)
     targets = _targets(network, of, seen)
     if not network.is_discrete:
@@ -105,7 +106,8 @@ def _refuse_settings(
     if method != "exact":
         raise ModelError(
             f"the method {method!r} is for networks of discrete variables; {name!r} is continuous. "
-            "Ask for the exact answer (method='exact')."
+            "Ask for the exact answer.",
+            hint=Hint("(method='exact')", "(--method exact)"),
         )
     if settings:
         raise DataError(f"exact inference takes no setting {next(iter(settings))!r}")
@@ -123,14 +125,18 @@ def _approximate(
     from unveil.infer.approximate import METHODS
 
     if method not in METHODS:
-        raise DataError(f"there is no method {method!r}; there are exact, {', '.join(METHODS)}")
+        known = ["exact", *METHODS]
+        raise DataError(
+            f"there is no method {method!r}; there are {', '.join(known)}."
+            + did_you_mean(method, known)
+        )
     return METHODS[method](network, table, targets, soft, n_jobs=n_jobs, **settings)
 
 
 def joint_posterior(
     network: Network,
     names: Sequence[str],
-    given: Findings | Table | None = None,
+    given: Findings | Data | None = None,
     likelihood: Likelihoods | None = None,
     max_bytes: int | None = None,
 ) -> Matrix:
@@ -144,7 +150,7 @@ def joint_posterior(
     if len(set(names)) != len(names) or not names:
         raise DataError(f"a joint posterior needs one or more different names, got {list(names)}")
     soft = dict(likelihood or {})
-    table = as_table(network, given)
+    table = evidence_table(network, given)
     seen = observed_names(network, table, soft)
     tree = tree_of(network, [*seen, *names], max_bytes)
     evidence = evidence_from(tree.network, tree.names, table, soft)
@@ -214,9 +220,17 @@ def cells_for(
     return UnseenCells(layout, rows, use, lambda: tree_of(network, names, use.max_bytes))
 
 
-def as_table(network: Network, given: Findings | Table | None) -> Table:
-    """The evidence as a table: one row for a dict, the table itself otherwise."""
-    return given if isinstance(given, Table) else table_of_findings(network, given or {})
+def evidence_table(network: Network, given: Findings | Data | None) -> Table:
+    """The evidence as a table: one row for a dict of findings, the table behind it otherwise."""
+    if isinstance(given, Table):
+        return given
+    if given is None or (isinstance(given, Mapping) and not any(map(_is_column, given.values()))):
+        return table_of_findings(network, given or {})
+    return as_table(given, like=network)
+
+
+def _is_column(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str)
 
 
 def relevant_network(network: Network, names: Sequence[str]) -> Network:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint
 from unveil.model.conditional_gaussian_cpd import ConditionalGaussianCPD
 from unveil.model.cpd import CPD
 from unveil.model.gaussian_cpd import LinearGaussianCPD
@@ -29,7 +29,7 @@ def kind_for(variable: Variable, parents: Sequence[Variable]) -> type[CPD]:
         if not parent.is_discrete:
             raise DataError(
                 f"the discrete column {variable.name!r} has the continuous parent "
-                f"{parent.name!r}; its table needs discrete parents. Discretise the parent first "
-                "(unveil.Discretizer)."
+                f"{parent.name!r}; its table needs discrete parents. Discretise the parent first.",
+                hint=Hint("(unveil.Discretizer)"),
             )
     return TableCPD

@@ -16,6 +16,7 @@ from unveil.graph.dag import DAG
 from unveil.model.cpd import CPD
 from unveil.model.prior import DirichletPrior
 from unveil.table.core import Column, Table
+from unveil.table.door import Data, Weights, as_table
 from unveil.table.options import Unknown
 from unveil.table.variable import Label, Variable
 
@@ -122,21 +123,25 @@ class Network:
             columns[name] = self._cpds[name].sample(parents, n, generator)
         return Table(self.variables, [columns[name] for name in self.names])
 
-    def log_likelihood(self, table: Table) -> float:
+    def log_likelihood(self, data: Data, *, weights: Weights = None) -> float:
         """The weighted sum over rows of log P(what the row shows), in nats (Eq. 2.3).
+
+        `data` is a table, a frame, an array or a path; `weights` say how often each row counts.
 
         Columns are matched by name and states by label, so the order of either does not matter;
         columns the network does not have are left out. Empty cells, hidden variables and
         variables without a column are summed over.
         """
+        table = self._read(data, weights)
         rows = self.row_log_likelihoods(table)
         if table.weights is None:
             return float(rows.sum())
         seen = table.weights > 0
         return float(rows[seen] @ table.weights[seen])
 
-    def row_log_likelihoods(self, table: Table) -> npt.NDArray[np.float64]:
+    def row_log_likelihoods(self, data: Data) -> npt.NDArray[np.float64]:
         """log P(what the row shows) in nats, shape (n_rows,); `-inf` where it is impossible."""
+        table = self._read(data)
         if not any(name in table for name in self.names):
             raise DataError(
                 f"the table has none of the network's variables; it has {list(table.names)[:8]}, "
@@ -147,6 +152,11 @@ class Network:
         from unveil.infer.posterior import log_likelihoods
 
         return log_likelihoods(self, table)
+
+    def _read(self, data: Data, weights: Weights = None, unknown: Unknown = "error") -> Table:
+        """The table behind `data`; what is not one yet is read by the states of the network."""
+        like = None if isinstance(data, Table) else self
+        return as_table(data, weights, like=like, unknown=unknown)
 
     def _complete_rows(self, table: Table) -> npt.NDArray[np.float64]:
         columns = {name: table.column(name) for name in self.names}
@@ -162,7 +172,7 @@ class Network:
 
     def posterior(
         self,
-        given: Mapping[str, Label] | Table | None = None,
+        given: Mapping[str, Label] | Data | None = None,
         of: Sequence[str] | str | None = None,
         **options: Any,
     ) -> Posterior:
@@ -177,19 +187,20 @@ class Network:
         return posterior(self, given, of, **options)
 
     def most_probable(
-        self, given: Mapping[str, Label] | Table | None = None, **options: Any
+        self, given: Mapping[str, Label] | Data | None = None, **options: Any
     ) -> Explanation:
         """The most probable states of everything unseen; see `unveil.infer.most_probable`."""
         from unveil.infer.explain import most_probable
 
         return most_probable(self, given, **options)
 
-    def predict(self, table: Table, target: str, *, unknown: Unknown = "error") -> list[Label]:
+    def predict(self, data: Data, target: str, *, unknown: Unknown = "error") -> list[Label]:
         """The most probable state of `target` in every row, given the row's other cells.
 
         A label that the network does not know is an error or, with `unknown="missing"`, a missing
         cell.
         """
+        table = self._read(data, unknown=unknown)
         given = table.without(target) if target in table and table.n_columns > 1 else table
         return self.posterior(given.like(self, unknown=unknown), of=target).best(target)
 

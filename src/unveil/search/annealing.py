@@ -54,7 +54,7 @@ def simulated_annealing(
     if not (temperature > 0 and math.isfinite(temperature) and 0 < cooling < 1):
         raise ModelError(
             "annealing needs a positive temperature and a cooling factor between 0 and 1, got "
-            f"temperature={temperature} and cooling={cooling}"
+            f"{temperature} and {cooling}"
         )
     rules = (constraints or Constraints()).rules(scores.names, start)
     ticker = Ticker.of(progress, time_limit)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import CycleError, ModelError
+from unveil.errors import CycleError, ModelError, did_you_mean
 from unveil.graph.dag import DAG
 
 __all__ = ["Constraints", "Rules"]
@@ -93,7 +93,10 @@ class Constraints:
         for name in mentioned:
             if name not in place:
                 known = ", ".join(list(place)[:12])
-                raise ModelError(f"a constraint names {name!r}, but the variables are {known}")
+                raise ModelError(
+                    f"a constraint names {name!r}, but the variables are {known}."
+                    + did_you_mean(name, place)
+                )
         twice = [n for i, tier in enumerate(self.tiers) for n in tier
                  if any(n in other for other in self.tiers[:i])]  # fmt: skip
         if twice:

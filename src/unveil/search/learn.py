@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from unveil.errors import DataError, Hint, ModelError
+from unveil.errors import DataError, Hint, ModelError, did_you_mean
 from unveil.graph.dag import DAG
 from unveil.model.fit import fit
 from unveil.model.network import Network
@@ -83,7 +83,10 @@ def learn(
     True
     """
     if search not in SEARCHES:
-        raise ModelError(f"there is no search {search!r}; choose one of {', '.join(SEARCHES)}")
+        raise ModelError(
+            f"there is no search {search!r}; choose one of {', '.join(SEARCHES)}."
+            + did_you_mean(search, SEARCHES)
+        )
     chosen = BDeu(1.0) if score is None else score
     names = [v.name for v in data.variables]
     scores = FamilyScores(_in_order_of_names(data, names), chosen, structure_prior, n_jobs)

@@ -20,6 +20,7 @@ from unveil.statistics.counting import (
 from unveil.statistics.moments import ConditionalMoments
 from unveil.statistics.protocol import Distinct, Family, Statistics
 from unveil.table.core import Column, Table
+from unveil.table.door import as_table
 from unveil.table.variable import Variable
 
 if TYPE_CHECKING:
@@ -42,12 +43,7 @@ def as_rows(data: Table | Statistics) -> Table:
 
     For work that goes over rows, such as EM: nothing that counts by weight can tell them apart.
     """
-    if isinstance(data, Table):
-        return data
-    if not all(v.is_discrete for v in data.variables):
-        raise DataError("an engine with continuous columns has no list of distinct rows")
-    found = data.distinct(range(len(data.variables)))
-    return Table(data.variables, list(found.codes.T), found.weights)
+    return as_table(data)
 
 
 class MemoryStatistics:

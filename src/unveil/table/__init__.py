@@ -8,6 +8,7 @@
 - `conform.py`: the same rows by the states of a model or another table
 - `fold.py`, `sampling.py`: rows merged, split, hidden, knocked out
 - `discretize.py`, `cuts.py`: numbers into states; `prepare.py`: a table made ready to learn from
+- `door.py`: whatever holds a table becomes one, for the calls of Python
 - `describe.py`, `oddities.py`: what is there, what looks odd
 - `missingness.py`, `gaps.py`: what is missing, and whether it looks random; the records of it
 - `places.py`: words for where something happened
@@ -15,7 +16,8 @@
 
 from unveil.table.core import Column, Table, code_dtype, missing_code
 from unveil.table.describe import ColumnDescription, TableDescription, describe
-from unveil.table.discretize import Discretizer
+from unveil.table.discretize import cut_variables, interval_variable
+from unveil.table.door import Data, Weights, as_table, ready_table
 from unveil.table.frames import from_frame
 from unveil.table.gaps import MissingnessReport
 from unveil.table.io import read_table, write_table
@@ -29,16 +31,20 @@ __all__ = [
     "MAX_INTEGER_STATES",
     "Column",
     "ColumnDescription",
-    "Discretizer",
+    "Data",
     "Label",
     "MissingnessReport",
     "Prepared",
     "Table",
     "TableDescription",
     "Variable",
+    "Weights",
+    "as_table",
     "code_dtype",
+    "cut_variables",
     "describe",
     "from_frame",
+    "interval_variable",
     "label_finder",
     "label_key",
     "label_text",
@@ -47,5 +53,6 @@ __all__ = [
     "missingness",
     "prepare",
     "read_table",
+    "ready_table",
     "write_table",
 ]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unveil.errors import DataError, Hint
+from unveil.errors import DataError, Hint, did_you_mean
 from unveil.table.core import Column, code_dtype, missing_code
 from unveil.table.options import Unknown
 from unveil.table.places import at, count, listing, tell
@@ -21,6 +21,7 @@ __all__ = [
     "all_missing",
     "code_known",
     "code_labels",
+    "cut",
     "distinct",
     "first_row",
     "floats",
@@ -100,12 +101,26 @@ def code_known(
     return _recoded(codes, targets, variable.n_states)
 
 
+def cut(numbers: npt.NDArray[np.float64], variable: Variable) -> Column:
+    """The codes of numbers by the cuts of a variable; NaN is missing.
+
+    >>> cut(np.array([39.5, 40.0, np.nan]), Variable("age", ["young", "old"], cuts=[40])).tolist()
+    [0, 1, 255]
+    """
+    assert variable.cuts is not None
+    dtype = code_dtype(variable.n_states)
+    codes = np.searchsorted(np.array(variable.cuts), numbers, side="right").astype(dtype)
+    codes[np.isnan(numbers)] = missing_code(dtype)
+    return codes
+
+
 def _unknown(variable: Variable, label: Label, where: str) -> DataError:
     name, states = variable.name, [*variable.labels, label]
     short = len(states) <= 12
     labels = ",".join(map(_as_option, states)) if short else "..."
     return DataError(
-        f"{where}: {label!r} is not one of the known states {listing(variable.labels)}.",
+        f"{where}: {label!r} is not one of the known states {listing(variable.labels)}."
+        + did_you_mean(label, variable.labels),
         hint=Hint(
             'Correct the cell, take such cells as missing (unknown="missing", or '
             'table.like(model, unknown="missing")), or learn again from a table that declares '

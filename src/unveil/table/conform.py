@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unveil.errors import DataError
-from unveil.table.coding import code_known, first_row
+from unveil.table.coding import code_known, cut, first_row
 from unveil.table.core import Column, Table
 from unveil.table.options import Unknown, check_present, check_unknown, known_variables
 from unveil.table.places import at
@@ -64,6 +64,8 @@ def _column(table: Table, variable: Variable, unknown: Unknown) -> Column:
             return column
         codes = np.where(table.missing(have.name), -1, column.astype(np.int64))
         return code_known(variable, codes, have.labels, unknown=unknown)
+    if have.states is None and variable.is_cut:
+        return cut(column, variable)
     if have.states is None:
         values, codes = np.unique(column, return_inverse=True)
         labels = [None if x != x else float(x) for x in values]

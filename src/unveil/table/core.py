@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import DataError
+from unveil.errors import DataError, did_you_mean
 from unveil.table.places import count, listing
 from unveil.table.variable import Label, Variable
 from unveil.table.weights import checked_weights
@@ -163,7 +163,10 @@ class Table:
     def position(self, name: str) -> int:
         """The position of a column; an error that lists the names when there is none."""
         if name not in self._position:
-            raise DataError(f"the table has no column {name!r}; it has {listing(self.names)}")
+            raise DataError(
+                f"the table has no column {name!r}; it has {listing(self.names)}."
+                + did_you_mean(name, self.names)
+            )
         return self._position[name]
 
     def variable(self, name: str) -> Variable:

@@ -1,113 +1,65 @@
-"""`Discretizer`: continuous columns into discrete ones, with cut points kept for new data."""
+"""Continuous columns into discrete ones: variables whose states are intervals, with their cuts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from unveil.errors import DataError
-from unveil.table.core import Column, Table, code_dtype, missing_code
+from unveil.errors import DataError, did_you_mean
+from unveil.table.core import Table
 from unveil.table.cuts import CUTTERS
 from unveil.table.places import count, listing, tell
 from unveil.table.variable import Variable
 
-__all__ = ["Discretizer"]
+__all__ = ["cut_variables", "interval_variable"]
 
 
-@dataclass(frozen=True)
-class Discretizer:
-    """Cut points per column, learned once and applied to any table.
+def cut_variables(
+    table: Table,
+    names: str | Iterable[str] | None = None,
+    *,
+    method: str = "equal_frequency",
+    n_bins: int = 3,
+) -> list[Variable]:
+    """The discrete variables that continuous columns become; `table.like(...)` of them cuts.
+
+    `names` are the columns to cut, all continuous ones when not given; a discrete column of numbers
+    can be named too. `method` is "equal_width", "equal_frequency", "kmeans" or "deviation" (always
+    three bins). A bin becomes a state; a column with one value has one state.
+
+    >>> table = Table.from_frame({"x": [0.5, 1.0, 2.0, 9.5], "y": ["a", "b", "b", "a"]})
+    >>> cut = cut_variables(table, method="equal_width", n_bins=3)
+    >>> cut[0].cuts, table.like(cut).labels("x")
+    ((3.5, 6.5), ['< 3.5', '< 3.5', '< 3.5', '>= 6.5'])
+    """
+    if method not in CUTTERS:
+        raise DataError(
+            f"unknown method {method!r}; choose one of {listing(list(CUTTERS))}."
+            + did_you_mean(method, CUTTERS)
+        )
+    if n_bins < 2 or (method == "deviation" and n_bins != 3):
+        wanted = "exactly 3 bins (down, same, up)" if n_bins >= 2 else "at least 2 bins"
+        raise DataError(f"method {method!r} needs {wanted}, got {n_bins}")
+    chosen = _chosen(table, names)
+    numbers = table.select(chosen).like([Variable(name) for name in chosen]) if chosen else table
+    return [interval_variable(n, _cuts(numbers, n, method, n_bins), method) for n in chosen]
+
+
+def interval_variable(name: str, cuts: Sequence[float], method: str = "") -> Variable:
+    """A variable whose states are the intervals between cuts, called after them.
 
     A value belongs to the interval that starts at or below it: with cuts 3.5 and 7.2 the states
     are "< 3.5", "3.5 to 7.2" (3.5 in, 7.2 out) and ">= 7.2". Values outside the range seen fall
     into the outer states. Labels are rounded for reading, the cuts are exact. The method
-    "deviation" cuts one standard deviation below and above the mean and calls the states "down",
-    "same" and "up" (as in section 6.6 of the thesis, but by column, not by row). A
-    column with one value has one state.
+    "deviation", which cuts one standard deviation below and above the mean, calls its states
+    "down", "same" and "up" (as in section 6.6 of the thesis, but by column, not by row).
 
-    >>> table = Table.from_frame({"x": [0.5, 1.0, 2.0, 9.5], "y": ["a", "b", "b", "a"]})
-    >>> coarse = Discretizer.fit(table, method="equal_width", n_bins=3)
-    >>> coarse.cuts
-    {'x': (3.5, 6.5)}
-    >>> coarse.apply(table).labels("x")
-    ['< 3.5', '< 3.5', '< 3.5', '>= 6.5']
+    >>> interval_variable("x", [1.5]).states
+    ('< 1.5', '>= 1.5')
     """
-
-    method: str
-    cuts: Mapping[str, tuple[float, ...]]
-
-    @classmethod
-    def fit(
-        cls,
-        table: Table,
-        names: str | Iterable[str] | None = None,
-        *,
-        method: str = "equal_frequency",
-        n_bins: int = 3,
-    ) -> Discretizer:
-        """Cut points for the named continuous columns, for all of them when not given.
-
-        `method` is "equal_width", "equal_frequency", "kmeans" or "deviation" (always three bins).
-        A bin becomes a state.
-        """
-        if method not in CUTTERS:
-            raise DataError(f"unknown method {method!r}; choose one of {listing(list(CUTTERS))}")
-        if n_bins < 2 or (method == "deviation" and n_bins != 3):
-            wanted = "exactly 3 bins (down, same, up)" if n_bins >= 2 else "at least 2 bins"
-            raise DataError(f"method {method!r} needs {wanted}, got n_bins={n_bins}")
-        chosen = _chosen(table, names)
-        return cls(method, {name: _cuts(table, name, method, n_bins) for name in chosen})
-
-    def apply(self, table: Table) -> Table:
-        """The table with the learned columns replaced by discrete ones; missing stays missing."""
-        for name in self.cuts:
-            column = table.column(name)
-            if table.variable(name).is_discrete:
-                raise DataError(
-                    f"column {name!r} is discrete already "
-                    f"({count(table.variable(name).n_states, 'state')}); it was continuous when "
-                    "the cuts were learned"
-                )
-            table = table.with_column(self.variable(name), self._codes(name, column))
-        return table
-
-    def variable(self, name: str) -> Variable:
-        """The discrete variable that a column becomes."""
-        return Variable(name, _labels(self.cuts[name], self.method))
-
-    def _codes(self, name: str, column: Column) -> Column:
-        cuts = np.array(self.cuts[name])
-        dtype = code_dtype(len(cuts) + 1)
-        codes = np.searchsorted(cuts, column, side="right").astype(dtype)
-        codes[np.isnan(column)] = missing_code(dtype)
-        return codes
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and strings, ready for JSON."""
-        return {"method": self.method, "cuts": {n: list(c) for n, c in self.cuts.items()}}
-
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Discretizer:
-        """The discretizer that `to_dict` wrote.
-
-        >>> Discretizer.from_dict({"method": "kmeans", "cuts": {"x": [1.5]}}).variable("x")
-        Variable('x', states=['< 1.5', '>= 1.5'])
-        """
-        method, cuts = given.get("method"), given.get("cuts")
-        if method not in CUTTERS or not isinstance(cuts, Mapping):
-            raise DataError(
-                'a discretizer is written as {"method": ..., "cuts": {name: [numbers]}}, with a '
-                f"method among {listing(list(CUTTERS))}; got {dict(given)!r}"
-            )
-        read = {name: tuple(float(cut) for cut in each) for name, each in cuts.items()}
-        for name, each in read.items():
-            if any(not a < b for a, b in pairwise(each)):
-                raise DataError(f"the cuts of column {name!r} must ascend, got {list(each)}")
-        return cls(method, read)
+    return Variable(name, _labels(cuts, method), cuts=cuts)
 
 
 def _chosen(table: Table, names: str | Iterable[str] | None) -> list[str]:
@@ -115,9 +67,9 @@ def _chosen(table: Table, names: str | Iterable[str] | None) -> list[str]:
         return [v.name for v in table.variables if not v.is_discrete]
     chosen = [names] if isinstance(names, str) else list(names)
     for name in chosen:
-        if table.variable(name).is_discrete:
-            states = count(table.variable(name).n_states, "state")
-            raise DataError(f"column {name!r} is discrete already ({states})")
+        states = table.variable(name).states or ()
+        if any(isinstance(state, (str, bool)) for state in states):
+            raise DataError(f"column {name!r} is discrete already ({count(len(states), 'state')})")
     return chosen
 
 

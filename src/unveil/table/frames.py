@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint
 from unveil.table.assemble import assemble
 from unveil.table.core import Table
 from unveil.table.options import Kinds, Reading, States, Unknown, check_names
@@ -63,13 +63,13 @@ def _columns(frame: Any, names: Sequence[str] | None) -> dict[str, Any]:
     if isinstance(frame, np.ndarray):
         frame = _array_columns(frame, names)
     elif names is not None:
-        raise DataError("names= is for plain arrays; this frame has names of its own")
+        raise DataError("names are for plain arrays; this frame has names of its own")
     if isinstance(frame, Mapping):
         return _mapping_columns(frame)
     if isinstance(frame, (list, tuple)):
         raise DataError(
-            "a list of rows has no column names; give a dict of columns, a data frame, or "
-            "numpy.array(rows) with names=[...]"
+            "a list of rows has no column names; give a dict of columns or a data frame,",
+            hint=Hint("or numpy.array(rows) with names=[...]."),
         )
     if isinstance(frame, pa.RecordBatch):
         frame = pa.table(frame)

@@ -89,7 +89,7 @@ def missing_as_state(
             raise DataError(
                 f"column {name!r} has a state {label!r} already; choose another label for missing"
             )
-        wider = Variable(name, [*variable.labels, label], variable.hidden)
+        wider = Variable(name, [*variable.labels, label], variable.hidden, variable.cuts)
         codes = np.where(missing, variable.n_states, table.column(name).astype(np.int64))
         table = table.with_column(wider, codes)
     return table

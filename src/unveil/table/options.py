@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint, did_you_mean
 from unveil.table.places import at, listing
 from unveil.table.variable import Label, Variable
 
@@ -68,9 +68,7 @@ class Reading:
     ) -> Reading:
         """The options of `read_table` and `from_frame`; those that exclude each other refused."""
         if variables is not None and (states is not None or like is not None):
-            raise DataError(
-                "variables= already says what every column is; leave out states= and like="
-            )
+            raise DataError("variables already say what every column is; leave out states and like")
         declared = {name: _declared(name, labels) for name, labels in (states or {}).items()}
         return cls(
             source=source,
@@ -118,12 +116,16 @@ class Reading:
             for name in wanted:
                 if name not in names:
                     raise DataError(
-                        f"{self._where}: {option} names a column {name!r}, but the columns are "
-                        f"{listing(names)}"
+                        f"{self._where}: there is no column {name!r}; the columns are "
+                        f"{listing(names)}.{did_you_mean(name, names)}",
+                        hint=Hint(f"It is named in {option}."),
                     )
         for kind in [self.kinds] if isinstance(self.kinds, str) else self._named_kinds.values():
             if kind not in KINDS:
-                raise DataError(f"unknown kind {kind!r}; a column can be {listing(KINDS)}")
+                raise DataError(
+                    f"unknown kind {kind!r}; a column can be {listing(KINDS)}."
+                    + did_you_mean(kind, KINDS)
+                )
         for name in self.states:
             if self.kind(name) == "continuous":
                 raise DataError(f"column {name!r} cannot be continuous and have states")
@@ -164,7 +166,10 @@ def check_present(variables: Sequence[Variable], names: Collection[str], source:
 def check_unknown(unknown: Unknown) -> Unknown:
     """The way with unknown labels, when it is one."""
     if unknown not in ("error", "missing"):
-        raise DataError(f'unknown must be "error" or "missing", got {unknown!r}')
+        raise DataError(
+            f'unknown must be "error" or "missing", got {unknown!r}.'
+            + did_you_mean(unknown, ["error", "missing"])
+        )
     return unknown
 
 
@@ -183,7 +188,7 @@ def known_variables(like: Any) -> dict[str, Variable]:
 def _declared(name: str, labels: Iterable[Label]) -> Variable:
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise DataError(
-            f"states={{{name!r}: {labels!r}}}: give a list of labels, as "
-            f"states={{{name!r}: [0, 1]}}"
+            f"the states of column {name!r} are a list of labels, not {labels!r}:",
+            hint=Hint(f"states={{{name!r}: [0, 1]}}.", f"--states {name}=0,1."),
         )
     return Variable(name, labels)

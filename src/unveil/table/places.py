@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from unveil.errors import Hint, UnveilWarning
 
-__all__ = ["at", "correct_or_reread", "count", "listing", "tell"]
+__all__ = ["at", "correct_or_reread", "count", "free_name", "listing", "tell"]
 
 
 def at(source: str, row: int | None = None, column: str | None = None) -> str:
@@ -46,6 +46,17 @@ def count(number: int, noun: str) -> str:
     ('1 row', '1,200 rows')
     """
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name, with underscores after it as long as something else is called so.
+
+    >>> free_name("class", ["class", "x"])
+    'class_'
+    """
+    while name in taken:
+        name += "_"
+    return name
 
 
 def listing(items: Sequence[object], most: int = 12) -> str:

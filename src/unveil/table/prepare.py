@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from unveil.errors import DataError, Hint
+from unveil.errors import DataError, Hint, did_you_mean
 from unveil.table.core import Table
 from unveil.table.cuts import CUTTERS
-from unveil.table.discretize import Discretizer
+from unveil.table.discretize import cut_variables
 from unveil.table.places import tell
 from unveil.table.roles import FEW_ROWS, Role, role_of
 
@@ -18,14 +18,18 @@ __all__ = ["Prepared", "prepare"]
 
 @dataclass(frozen=True)
 class Prepared:
-    """A discrete table to learn from, and the cuts that made it so, for rows that come later.
+    """A discrete table to learn from; the columns that were cut know their cuts.
 
     `left_out` names the columns that are no variables.
     """
 
     table: Table
-    discretizer: Discretizer | None = None
     left_out: tuple[str, ...] = ()
+
+    @property
+    def cuts(self) -> dict[str, tuple[float, ...]]:
+        """The cuts of the columns that have some, by name."""
+        return {v.name: v.cuts for v in self.table.variables if v.cuts is not None}
 
 
 def prepare(
@@ -38,16 +42,19 @@ def prepare(
 ) -> Prepared:
     """The table without the columns of `drop`, its continuous columns cut into `n_bins` states.
 
-    `discretize` is a method of `Discretizer`; without one, continuous columns are refused. Columns
-    that look like identifiers, row numbers or dates are left out, too, with a warning, unless
-    `keep` names them. A column that looks like weights is told.
+    `discretize` is a method of `cut_variables`; without one, continuous columns are refused.
+    Columns that look like identifiers, row numbers or dates are left out, too, with a warning,
+    unless `keep` names them. A column that looks like weights is told.
 
     >>> table = Table.from_frame({"id": [7, 8, 9], "x": [0.5, 1.0, 9.5]})
     >>> prepare(table, drop=["id"], discretize="equal_width", n_bins=2).table.labels("x")
     ['< 5', '< 5', '>= 5']
     """
     if discretize is not None and discretize not in CUTTERS:
-        raise DataError(f"discretize is one of {', '.join(CUTTERS)}, not {discretize!r}")
+        raise DataError(
+            f"discretize is one of {', '.join(CUTTERS)}, not {discretize!r}."
+            + did_you_mean(discretize, CUTTERS)
+        )
     if drop:
         if set(drop) >= set(table.names):
             raise DataError("all columns are dropped, which leaves nothing to learn from")
@@ -57,14 +64,12 @@ def prepare(
     _tell_of_weights(table, keep)
     continuous = [v.name for v in table.variables if not v.is_discrete]
     _refuse_empty(table, continuous)
-    cuts = None
     if continuous:
         if discretize is None:
             raise _undecided(continuous)
-        cuts = Discretizer.fit(table, continuous, method=discretize, n_bins=n_bins)
-        table = cuts.apply(table)
+        table = table.like(cut_variables(table, continuous, method=discretize, n_bins=n_bins))
     _tell_of_identifiers(table)
-    return Prepared(table, cuts, left_out)
+    return Prepared(table, left_out)
 
 
 def _leave_out(table: Table, keep: Collection[str]) -> tuple[str, ...]:

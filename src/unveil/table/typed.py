@@ -23,6 +23,7 @@ from unveil.table.coding import (
     all_missing,
     code_known,
     code_labels,
+    cut,
     distinct,
     first_row,
     floats,
@@ -75,6 +76,8 @@ def known_typed(
     values = _plain(variable.name, values, missing, source, variable.states or ())
     if not variable.is_discrete:
         return _numbers(variable.name, values, source)
+    if variable.is_cut and (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        return cut(_numbers(variable.name, values, source), variable)
     codes, dictionary = distinct(values)
     return code_known(variable, codes, _labels(dictionary, as_text=False), source, unknown)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
-from unveil.errors import DataError, Hint
+from unveil.errors import DataError, Hint, did_you_mean
 from unveil.table.places import listing
 
 __all__ = ["LONGEST_INTEGER", "Label", "Variable", "label_finder", "label_key", "label_text"]
@@ -45,24 +48,37 @@ class Variable:
     States are strings, integers, floats or booleans; they keep their type, so `1`, `1.0`, `True`
     and `"1"` are four different labels. `hidden` marks a variable that no table has a column for.
 
+    `cuts` are for states that are intervals of a number, in ascending order: a number below the
+    first cut is the first state, one at or above a cut and below the next the state between them.
+    Further states are labels that no number means, such as one for missing cells. Wherever a label
+    is expected, such a variable takes a number too.
+
     >>> Variable("smoker", ["no", "yes"])
     Variable('smoker', states=['no', 'yes'])
     >>> Variable("dose", [1, 2]) == Variable("dose", [1.0, 2.0])
     False
     >>> Variable("height").is_discrete
     False
+    >>> Variable("age", ["young", "old"], cuts=[40]).code_of(47)
+    1
     """
 
     name: str
     states: tuple[Label, ...] | None = None
     hidden: bool = False
+    cuts: tuple[float, ...] | None = None
 
     def __init__(
-        self, name: str, states: Iterable[Label] | None = None, hidden: bool = False
+        self,
+        name: str,
+        states: Iterable[Label] | None = None,
+        hidden: bool = False,
+        cuts: Iterable[float] | None = None,
     ) -> None:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "states", None if states is None else tuple(states))
         object.__setattr__(self, "hidden", bool(hidden))
+        object.__setattr__(self, "cuts", None if cuts is None else _as_cuts(name, cuts))
         self._check()
 
     def _check(self) -> None:
@@ -71,6 +87,8 @@ class Variable:
                 f"a variable needs a name that is a non-empty string, not {self.name!r}"
             )
         if self.states is None:
+            if self.cuts is not None:
+                raise DataError(f"variable {self.name!r} is continuous; cuts are for states")
             return
         if not self.states:
             raise DataError(f"variable {self.name!r} needs at least one state, got none")
@@ -89,11 +107,29 @@ class Variable:
             keys = self.state_keys
             twice = next(s for i, s in enumerate(self.states) if keys[i] in keys[:i])
             raise DataError(f"variable {self.name!r} has the state {twice!r} twice")
+        if self.cuts is not None:
+            self._check_cuts(self.cuts)
+
+    def _check_cuts(self, cuts: tuple[float, ...]) -> None:
+        if len(cuts) >= self.n_states:
+            raise DataError(
+                f"variable {self.name!r} has {len(cuts)} cuts between {self.n_states} states; "
+                "there must be fewer cuts than states"
+            )
+        if not all(map(math.isfinite, cuts)) or any(not a < b for a, b in pairwise(cuts)):
+            raise DataError(
+                f"the cuts of variable {self.name!r} must be finite and ascend, got {list(cuts)}"
+            )
 
     @property
     def is_discrete(self) -> bool:
         """Whether the variable has states."""
         return self.states is not None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether every number falls between cuts, none being a label itself."""
+        return self.cuts is not None and all(isinstance(s, str) for s in self.labels)
 
     @property
     def n_states(self) -> int:
@@ -128,6 +164,8 @@ class Variable:
             return code
         raise DataError(
             f"variable {self.name!r} has no state {label!r}; it has {listing(self.labels)}"
+            + (", and takes numbers." if self.cuts is not None else ".")
+            + did_you_mean(label, self.labels)
         )
 
     def renamed(self, name: str) -> Variable:
@@ -163,11 +201,12 @@ class Variable:
     @cached_property
     def _identity(self) -> tuple[Any, ...]:
         keys = None if self.states is None else self.state_keys
-        return (self.name, keys, self.hidden)
+        return (self.name, keys, self.hidden, self.cuts)
 
     def __repr__(self) -> str:
         states = "" if self.states is None else f", states={list(self.states)!r}"
-        return f"Variable({self.name!r}{states}{', hidden=True' if self.hidden else ''})"
+        cuts = "" if self.cuts is None else f", cuts={list(self.cuts)!r}"
+        return f"Variable({self.name!r}{states}{', hidden=True' if self.hidden else ''}{cuts})"
 
 
 def label_finder(variable: Variable) -> Callable[[Label], int | None]:
@@ -176,7 +215,7 @@ def label_finder(variable: Variable) -> Callable[[Label], int | None]:
     Tried in this order: the same type and value; the same text; the same text without surrounding
     spaces; `True`, `TRUE` or `true` for a boolean, and the other way round; the same number (`1.0`
     for the state `1`, as pandas writes integers with gaps). A step counts only when exactly one
-    state fits it.
+    state fits it. A number that is no label of a variable with cuts falls between these.
 
     >>> find = label_finder(Variable("dose", [1, 2, True]))
     >>> [find(x) for x in (1, "2", 2.0, " 1 ", "True", "three")]
@@ -201,9 +240,20 @@ def label_finder(variable: Variable) -> Callable[[Label], int | None]:
             if bare.lower() in ("true", "false"):
                 return exact.get(("bool", bare.lower() == "true"))
             label = _number(bare)
-        return numbers.get(label) if _is_number(label) else None
+        if not _is_number(label):
+            return None
+        if variable.cuts is None or label in numbers or label != label:
+            return numbers.get(label)
+        return bisect_right(variable.cuts, label)
 
     return find
+
+
+def _as_cuts(name: str, cuts: Iterable[float]) -> tuple[float, ...]:
+    try:
+        return tuple(map(float, cuts))
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"the cuts of variable {name!r} must be numbers, got {cuts!r}") from None
 
 
 def _only_once(pairs: Iterable[tuple[Any, int]]) -> dict[Any, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from unveil.em.mixture.fit import MixtureSettings, fit_mixture, table_values
 from unveil.em.mixture.notes import notes_on
 from unveil.em.mixture.words import in_classes
 from unveil.em.scores import hidden_scores
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint
 from unveil.evaluate.certainty import certainty_of
 from unveil.evaluate.cross_validation import CrossValidation, cross_validate
 from unveil.evaluate.goodness import goodness_of_fit
@@ -22,6 +22,8 @@ from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.progress import Progress, StopReason, Ticker
 from unveil.table.core import Table
+from unveil.table.door import Data, Weights, ready_table
+from unveil.table.places import free_name, tell
 from unveil.table.variable import Label
 
 __all__ = ["latent_classes"]
@@ -31,7 +33,7 @@ FOLDS = 5
 
 
 def latent_classes(
-    table: Table,
+    data: Data,
     classes: int | Iterable[int] | None = None,
     score: ScoreName = "bic",
     n_starts: int = 10,
@@ -45,6 +47,12 @@ def latent_classes(
     time_limit: float | None = None,
     states: Sequence[Label] | None = None,
     bootstrap: int = 0,
+    *,
+    weights: Weights = None,
+    drop: Sequence[str] | str = (),
+    discretize: str | None = None,
+    n_bins: int = 3,
+    keep: Collection[str] = (),
 ) -> MixtureResult:
     """Mixtures with every number of `classes`, and the best of them by `score`.
 
@@ -59,7 +67,12 @@ def latent_classes(
 
     Parameters are maximum likelihood, or MAP with a `prior`. Cheeseman-Stutz and held-out fits
     need a prior in any case: an equivalent sample size of 1 unless one is given. Missing cells
-    are summed over and row weights count as that many rows.
+    are summed over and row weights count as that many rows. EM starts `n_starts` times and ends
+    after `max_iterations` or when it gains less than the part `tolerance` of its objective.
+
+    `data`, `weights`, `drop`, `discretize`, `n_bins` and `keep` are as in `unveil.learn`. `name`
+    gets an underscore after it if the table has such a column. `seed` repeats a run, `progress`
+    listens.
 
     `bootstrap` asks for a bootstrap likelihood-ratio test of each number against one fewer, from
     so many drawn tables; see `bootstrap_test`. With a time limit, the tests have half of it.
@@ -73,7 +86,9 @@ def latent_classes(
     (2, -45609.76)
     """
     numbers = checked_classes(classes, states)
-    folded = checked_table(table, name, score)
+    table = ready_table(data, weights, drop, discretize, n_bins, keep)
+    name = _free_name(name, table)
+    folded = checked_table(table, score)
     if n_starts < 1:
         raise DataError(f"a mixture needs at least one start, got {n_starts}")
     if score == "held-out" and held_out is None:
@@ -201,3 +216,14 @@ def _n_folds(work: _Work) -> int:
     if work.dealing is None:
         return 0
     return work.dealing[0] if work.dealing[1] is None else 1
+
+
+def _free_name(name: str, table: Table) -> str:
+    """What the hidden variable is called: `name`, unless the table has such a column."""
+    free = free_name(name, table.names)
+    if free != name:
+        tell(
+            f"the table has a column {name!r}, so the hidden variable is called {free!r}",
+            Hint("(choose another with name=...)", "(choose another with --name)"),
+        )
+    return free

@@ -8,7 +8,7 @@ from numbers import Integral
 import numpy as np
 
 from unveil.em.mixture.choice import SCORES
-from unveil.errors import DataError, Hint
+from unveil.errors import DataError, Hint, did_you_mean
 from unveil.evaluate.folds import check_dealing
 from unveil.table.core import Table
 from unveil.table.variable import Label
@@ -55,17 +55,15 @@ def checked_classes(
     return sorted({int(k) for k in given})
 
 
-def checked_table(table: Table, name: str, score: str) -> Table:
+def checked_table(table: Table, score: str) -> Table:
     """The table folded and sorted, after making sure that a mixture can be fitted to it.
 
     Sorted, so that the order of the rows cannot matter, not even to the starts.
     """
     if score not in SCORES:
-        raise DataError(f"there is no score {score!r}; choose one of {', '.join(SCORES)}")
-    if name in table:
         raise DataError(
-            f"the table has a column {name!r}; call the hidden class something else with",
-            hint=Hint("name=...", "--name TEXT"),
+            f"there is no score {score!r}; choose one of {', '.join(SCORES)}."
+            + did_you_mean(score, SCORES)
         )
     if table.total_weight <= 0:
         raise DataError("the weights of all rows are zero; there is nothing to learn from")

@@ -69,7 +69,7 @@ def fit_mixture(
     """
     name = settings.name
     run = partial(
-        fit_em, table=table, prior=prior, max_iterations=settings.max_iterations, seed=seed,
+        fit_em, data=table, prior=prior, max_iterations=settings.max_iterations, seed=seed,
         hidden={name: settings.root(k)}, progress=ticker.tell,
     )  # fmt: skip
     starts: list[EMStart] = []

@@ -83,7 +83,10 @@ class Note:
         try:
             known = json.loads(written)
             named = known["weights"]
-            variables = [Variable(v["name"], v["states"], v["hidden"]) for v in known["variables"]]
+            variables = [
+                Variable(v["name"], v["states"], v["hidden"], v.get("cuts"))
+                for v in known["variables"]
+            ]
             if not isinstance(named, str | None):
                 raise TypeError(f"weights: {named!r}")
         except (UnveilError, ValueError, KeyError, TypeError, RecursionError):
@@ -122,7 +125,8 @@ def with_note(table: Table, arrow: Any, weights: str) -> Any:
     """The Arrow table with a note of what the columns were."""
     note = Note.of(table, weights)
     variables = [
-        {"name": v.name, "states": v.states, "hidden": v.hidden} for v in note.variables.values()
+        {"name": v.name, "states": v.states, "hidden": v.hidden, "cuts": v.cuts}
+        for v in note.variables.values()
     ]
     written = json.dumps({"variables": variables, "weights": note.weights})
     return arrow.replace_schema_metadata({_KEY: written})

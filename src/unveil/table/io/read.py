@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint
+from unveil.files import no_such_file
 from unveil.table.assemble import assemble
 from unveil.table.core import Table
 from unveil.table.io.arff import read_arff
@@ -111,8 +112,11 @@ def read_table(
             raise DataError(f"{file}: this is {what}")
     if _NETWORK.search(head[:2000]):
         raise DataError(
-            f"{file}: this is a network, not a table of data. Networks are read by "
-            "unveil.load and by the commands query, predict, sample and convert."
+            f"{file}: this is a network, not a table of data. Networks are read by",
+            hint=Hint(
+                "unveil.load.",
+                "query, predict, impute, sample, convert and info, and as --structure by fit.",
+            ),
         )
     if _is_arff(file, head):
         return _from_arff(file, head, encoding, ask)
@@ -127,9 +131,7 @@ def _checked_path(path: str | os.PathLike[str]) -> Path:
     if file.is_dir():
         raise DataError(f"{file}: this is a folder; give the path of one file in it")
     if not file.exists():
-        near = sorted(p.name for p in file.parent.glob(f"{file.stem[:3]}*"))[:5]
-        hint = f"; in the same folder there are {', '.join(near)}" if near else ""
-        raise DataError(f"{file}: there is no such file (looked in {file.parent.resolve()}){hint}")
+        raise DataError(no_such_file(file))
     if not os.access(file, os.R_OK):
         raise DataError(f"{file}: the file may not be read; ask its owner for permission")
     return file

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shlex
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,6 +83,8 @@ def sniff(
         marks = [mark for mark in DELIMITERS if mark != quote]
         delimiter = max(marks, key=lambda mark: _fit(_records(text, mark, quote, whole)[0]))
     records, lines = _records(text, delimiter, quote, whole)
+    if len(records[0]) == 1:
+        _doubt_delimiter(path, delimiter, text, quote, whole)
     skip, rows = before + lines[0], tuple(map(tuple, records))
     if not header:
         names = tuple(f"x{i + 1}" for i in range(len(records[0])))
@@ -101,6 +104,22 @@ def _check_marks(path: Path, delimiter: str | None, quote: str) -> None:
             )
     if delimiter is not None and delimiter == quote:
         raise DataError(f"{path}: {quote!r} cannot be both the delimiter and the quote")
+
+
+def _doubt_delimiter(path: Path, given: str, text: str, quote: str, whole: bool) -> None:
+    """A note when the delimiter leaves one column and another would make several."""
+    marks = [mark for mark in DELIMITERS if mark != quote]
+    best = max(marks, key=lambda mark: _fit(_records(text, mark, quote, whole)[0]))
+    width = len(_records(text, best, quote, whole)[0][0])
+    if width > 1 and best != given:
+        tell(
+            f"{path}: with the delimiter {given!r} every row is a single cell; {best!r} would make "
+            f"{width} columns.",
+            Hint(
+                f"Leave delimiter= out, or say delimiter={best!r}.",
+                f"Leave --delimiter out, or say --delimiter {shlex.quote(best)}.",
+            ),
+        )
 
 
 def _preamble(path: Path, text: str) -> tuple[int, str | None]:
