@@ -170,6 +170,14 @@ def _reading(
         str,
         typer.Option(help="What a label that is not among the known states is: error, missing."),
     ] = "error",
+    max_bytes: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Refuse a table larger than this once unpacked; 0 for no limit.",
+            show_default="4 GiB",
+        ),
+    ] = None,
 ) -> dict[str, Any]:
     """The keyword arguments of `read_table` that the options stand for."""
     kinds: dict[str, str] = {}
@@ -186,6 +194,8 @@ def _reading(
         chosen["encoding"] = encoding
     if states:
         chosen["states"] = dict(_declared(words) for words in states)
+    if max_bytes is not None:
+        chosen["max_bytes"] = max_bytes or None
     return chosen | {"unknown": unknown}
 
 

@@ -18,6 +18,7 @@ from unveil.table.io.arff import read_arff
 from unveil.table.io.arrow import ARROW_MAGIC, Note, read_arrow
 from unveil.table.io.csv import read_delimited
 from unveil.table.io.encoding import text_encoding, whole_text
+from unveil.table.io.size import MAX_BYTES, check_size
 from unveil.table.io.sniff import open_bytes, read_head, sniff
 from unveil.table.options import Kinds, Reading, States, Unknown, check_names
 from unveil.table.text import DEFAULT_MISSING
@@ -52,6 +53,7 @@ def read_table(
     states: States | None = None,
     like: Any = None,
     unknown: Unknown = "error",
+    max_bytes: int | None = MAX_BYTES,
 ) -> Table:
     r"""A table from a CSV, TSV, Parquet, Arrow/Feather or ARFF file.
 
@@ -89,6 +91,8 @@ def read_table(
     unknown
         What a label is that is not among the states known from `states`, `like` or `variables`:
         "error", or "missing" for an empty cell and a warning.
+    max_bytes
+        A table that takes more, once unpacked, is refused; `None` for no limit.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "patients.csv"
@@ -105,6 +109,7 @@ def read_table(
         str(file), kinds, missing, weights, columns, variables, states, like, unknown
     )
     head = read_head(file)
+    check_size(file, head, max_bytes)
     if head.startswith(ARROW_MAGIC):
         return _from_arrow(file, read_arrow(file, head), ask)
     for magic, what in _BINARY.items():
