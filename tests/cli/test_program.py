@@ -16,11 +16,20 @@ PROGRAM = Path(sys.executable).parent / "unveil"
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="unveil is not installed here")
 
 
-def start(*words, **options):
+def start(*words, program=(str(PROGRAM),), **options):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     # Jobs in the background of a shell are born deaf to Ctrl-C; the program must hear it.
     pipes["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return subprocess.Popen([str(PROGRAM), *map(str, words)], **(pipes | options))
+    return subprocess.Popen([*program, *map(str, words)], **(pipes | options))
+
+
+# The same program, but it starts workers however fast the machine is.
+EAGER = """
+from unveil.cli import main
+from unveil.discovery.workers import Workers
+Workers.__init__.__defaults__ = (None, 0.0)
+main()
+"""
 
 
 def run(*words):
@@ -87,9 +96,9 @@ def interrupted(folder, *words, jobs=1, number=signal.SIGINT):
     Ctrl-C in a terminal goes to all processes of the group.
     """
     log = folder / "log.jsonl"
-    done = start(
-        "discover", *words, "-o", folder, "--seed", "1", "--jobs", jobs, start_new_session=True
-    )
+    program = (str(PROGRAM),) if jobs == 1 else (sys.executable, "-c", EAGER)
+    words = ["discover", *words, "-o", folder, "--seed", "1", "--jobs", jobs]
+    done = start(*words, program=program, start_new_session=True)
 
     def at_work():
         return has_workers(done.pid) if jobs > 1 else log.exists() and "round 1" in log.read_text()

@@ -9,9 +9,9 @@ import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pytest
 
-from unveil.table import read_table
 from unveil.cli import main
 from unveil.errors import DataError, SizeError, UnveilError
+from unveil.table import read_table
 
 TEXT = b"a,b\n" + b"x,y\n" * 50_000
 
