@@ -11,6 +11,7 @@ from unveil.cli.app import app, main
 from unveil.cli.cluster import _numbers, cluster
 from unveil.cli.fit import fit
 from unveil.errors import DataError
+from unveil.evaluate import usual_bic
 
 for command in (fit, cluster):
     if command.__name__ not in {c.name or c.callback.__name__ for c in app.registered_commands}:
@@ -91,6 +92,12 @@ def test_cluster_prints_the_choice_and_writes_files(tmp_path, capsys):
     agree = np.mean((np.array(assigned.labels("class")) == 1) == side)
     assert agree > 0.95
     assert Network.load(model).hidden == ("class",)
+    # BIC on the usual scale stands beside ours.
+    assert "usual BIC" in said
+    (chosen,) = [line.split() for line in said.splitlines() if line.startswith("2 *")]
+    ours, theirs = (float(x.replace(",", "")) for x in chosen[4:6])
+    assert theirs == pytest.approx(-2 * ours, abs=0.02)
+    assert theirs == pytest.approx(usual_bic(Network.load(model), Table.read(data)), abs=0.01)
 
 
 def test_numbers_of_classes():

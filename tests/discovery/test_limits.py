@@ -178,5 +178,5 @@ def test_a_time_limit_binds_and_something_is_tried(monkeypatch, seconds):
 
 def test_a_run_that_tried_nothing_says_so():
     report = discover(datasets.table("college_plans"), seed=1, time_limit=0)
-    assert report.summary.startswith("Nothing was tried: stopped early (time limit), before any")
+    assert report.summary.startswith("Nothing was tried: stopped by the time limit, before any")
     assert "none pays" not in report.summary

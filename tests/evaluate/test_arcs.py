@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from unveil import DAG, Table, Variable, datasets
 from unveil.errors import DataError
 from unveil.evaluate import arc_worth, bootstrap_arcs
-from unveil.evaluate.arcs import odds_in_words
+from unveil.evaluate.arcs import bits_in_words, is_readable, odds_in_words
 from unveil.evaluate.bootstrap import ArcConfidence
 from unveil.score import SCORES, BDeu, FamilyScores
 
@@ -48,10 +48,9 @@ def test_words_for_and_against():
     good, bad = arc_worth(scores, DAG(["x", "y", "z"], [("x", "y"), ("x", "z")]))
     assert (good.parent, good.child) == ("x", "y")
     assert good.loss > 0 > bad.loss
-    assert good.words == (
-        f"removing it makes the model {odds_in_words(good.loss)} times less probable"
-    )
-    assert bad.words == f"removing it makes the model {odds_in_words(bad.loss)} times more probable"
+    assert good.words == f"removing it costs {good.loss / math.log(2):.1f} bits"
+    odds, bits = odds_in_words(bad.loss), -bad.loss / math.log(2)
+    assert bad.words == f"removing it makes the model {odds} times more probable ({bits:.1f} bits)"
     aic = arc_worth(FamilyScores(table, SCORES["aic"]()), DAG(["x", "y", "z"], [("x", "y")]))[0]
     assert aic.words == f"removing it changes the aic score by {-aic.loss:+.2f} nats"
     assert arc_worth(scores, DAG(["x", "y", "z"])) == ()
@@ -88,6 +87,17 @@ def test_odds_in_words_are_right_to_two_digits(nats):
     got = math.log10(float(digits)) + float(exponent or 0)
     assert got == pytest.approx(nats / math.log(10), abs=math.log10(1.06))
     assert float(digits) < 10 or not exponent
+
+
+def test_strength_is_in_bits_and_a_factor_only_while_it_can_be_read():
+    scores = FamilyScores(TABLE, BDeu(5))
+    for arc in arc_worth(scores, DAG_CP):
+        assert "e+" not in arc.words
+        assert "bits" in arc.words
+        assert ("times" in arc.words) == (abs(arc.loss) < math.log(1e6))
+    assert bits_in_words(1239.1) == "1,788 bits"
+    assert is_readable(-13.8)
+    assert not is_readable(13.9)
 
 
 # Bootstrap -------------------------------------------------------------------------------------

@@ -151,11 +151,11 @@ def _show(found: MixtureResult) -> None:
     from unveil.em.mixture.words import figure_lines
 
     held = any(m.held_out is not None for m in found.mixtures)
-    head = ["classes", "log-likelihood", "parameters", "BIC", "AIC", "Cheeseman-Stutz"]
+    head = ["classes", "log-likelihood", "parameters", "BIC", "usual BIC", "AIC", "Cheeseman-Stutz"]
     rows = []
     for m in found.mixtures:
         mark = " *" if m.n_classes == found.n_classes else ""
-        numbers = [f"{x:,.2f}" for x in (m.bic, m.aic, m.cheeseman_stutz)]
+        numbers = [f"{x:,.2f}" for x in (m.bic, -2 * m.bic, m.aic, m.cheeseman_stutz)]
         row = [f"{m.n_classes}{mark}", f"{m.log_likelihood:,.2f}", str(m.n_parameters), *numbers]
         if held:
             row.append("" if m.held_out is None else f"{m.held_out.bits:.4f}")

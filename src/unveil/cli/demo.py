@@ -27,9 +27,5 @@ def demo(
     output.mkdir(parents=True, exist_ok=True)
     data = output / "college_plans.csv"
     write_table(datasets.table("college_plans"), data)
-    say(
-        f"$ unveil discover {data} --weights weight --equivalent-sample-size 5 --seed 1 -o {output}"
-    )
-    discover(
-        data=data, output=output, weights="weight", equivalent_sample_size=5.0, seed=1, resume=False
-    )
+    say(f"$ unveil discover {data} --weights weight --seed 1 -o {output}")
+    discover(data=data, output=output, weights="weight", seed=1, resume=False)

@@ -16,7 +16,8 @@ from unveil.cli.options import (
     Seed,
     TableFile,
     TimeLimit,
-    prepared,
+    columns_named,
+    read_and_prepared,
     reads_table,
 )
 from unveil.cli.outputs import writes_folder
@@ -57,6 +58,14 @@ def discover(
             "--blocks", help="Leave out blocks of neighbouring rows, for rows in order of time."
         ),
     ] = False,
+    id: Annotated[
+        str | None,
+        typer.Option("--id", help="The column that says who a row is; nothing is learned from it."),
+    ] = None,
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns to keep out and compare the hidden states with; repeatable."),
+    ] = None,
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
@@ -76,7 +85,8 @@ def discover(
         max_hidden=max_hidden, n_states=n_states,
         max_parents=max_parents, soft=soft, blocks=blocks,
     )  # fmt: skip
-    table = prepared(data, reading, drop, discretize, n_bins)
+    aside = dict.fromkeys([*(drop or ()), *(compare or ()), *([] if id is None else [id])])
+    read, table = read_and_prepared(data, reading, list(aside), discretize, n_bins)
     folder = RunFolder(output, table, settings, seed, resume)
     if folder.resumed:
         note(f"going on from the run in {output} (use --no-resume to start afresh)")
@@ -85,7 +95,10 @@ def discover(
             progress=listener, straw_men=straw_men, resamples=resamples, time_limit=time_limit,
             n_jobs=jobs,
         )  # fmt: skip
+    report = report.with_rows(read, id, columns_named(compare, read.names))
     say(report.summary)
+    for found in report.agreements:
+        say(found.words)
     page = write_discovery(report, output, data.name)
     folder.close(report)
     if report.stopped != "converged":

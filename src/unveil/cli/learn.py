@@ -212,6 +212,7 @@ def _pictures(
         draw(learned.network, picture, strength=strength, title=data.name)
         say(f"picture drawn to {picture}")
     if page is not None:
+        from unveil.evaluate import usual_bic
         from unveil.report import learn_page
 
         result = learned.search
@@ -225,5 +226,6 @@ def _pictures(
             search_name=result.search,
             arcs=arcs,
             notes=describe(table).sentences,
+            bic=usual_bic(learned.network, table),
         ).write(page)
         say(f"page written to {page}")

@@ -28,6 +28,7 @@ __all__ = [
     "TimeLimit",
     "columns_named",
     "prepared",
+    "read_and_prepared",
     "reads_table",
 ]
 
@@ -59,13 +60,21 @@ def prepared(
     data: Path, reading: dict[str, Any], drop: list[str] | None, method: str | None, n_bins: int
 ) -> Table:
     """The table in a file, ready to learn from."""
+    return read_and_prepared(data, reading, drop, method, n_bins)[1]
+
+
+def read_and_prepared(
+    data: Path, reading: dict[str, Any], drop: list[str] | None, method: str | None, n_bins: int
+) -> tuple[Table, Table]:
+    """The table in a file as it is, and ready to learn from."""
     from unveil.table import Table, prepare
 
     table = Table.read(data, **reading)
     way = None if method is None else OLD_METHODS.get(method, method)
     away = columns_named(drop, table.names)
     asked_for = {*(reading.get("kinds") or ()), *(reading.get("states") or ())}
-    return prepare(table, drop=away, discretize=way, n_bins=n_bins, keep=asked_for).table
+    ready = prepare(table, drop=away, discretize=way, n_bins=n_bins, keep=asked_for)
+    return table, ready.table
 
 
 def columns_named(words: list[str] | None, known: Collection[str] = ()) -> list[str]:

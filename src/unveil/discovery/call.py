@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from unveil.discovery.beside import Beside, beside, rows_with_states
 from unveil.discovery.evidence import Evidence, StrawMan, evidence_for, naive_straw_man
 from unveil.discovery.meaning import Meaning, meaning_of
 from unveil.discovery.notes import Notes
 from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round, discover_networks
 from unveil.discovery.settings import Settings
+from unveil.discovery.summary import headline, summary
+from unveil.em.completion import complete_rows
 from unveil.errors import DataError
+from unveil.evaluate.agreement import Agreement, agreement
+from unveil.evaluate.arcs import ArcWorth, arc_worth
 from unveil.evaluate.log_loss import LogLoss, n_cases
 from unveil.model.network import Network
 from unveil.progress import Progress, StopReason, Ticker
 from unveil.records import Record, changed
+from unveil.score.bdeu import BDeu
+from unveil.score.families import FamilyScores
 from unveil.table.core import Table
-from unveil.table.door import Data, Weights, ready_table
+from unveil.table.door import Data, Weights, read_and_ready
 from unveil.table.order import tell_of_order
 
 __all__ = ["DiscoveryReport", "discover"]
@@ -46,6 +53,10 @@ class DiscoveryReport(Record):
     """The log-loss of what was found, by the same cross-validation as the straw men's."""
     stopped: StopReason = "converged"
     """Why the work ended, evidence included."""
+    beside: Beside = field(default=Beside(), repr=False)
+    """Columns that nothing was learned from, to find the rows again."""
+    agreements: tuple[Agreement, ...] = ()
+    """The hidden states beside columns that were kept out to compare with."""
 
     @property
     def network(self) -> Network:
@@ -61,56 +72,56 @@ class DiscoveryReport(Record):
         """The rows with the posterior of every hidden state as columns (and the best state).
 
         Such a column is called `P(H1=0)`, with a stroke after it if the table has one of that name.
+        Columns that were kept out stand beside the rows, their identifier first.
         """
-        import numpy as np
+        return rows_with_states(self.table, self.beside, self.network, self.meaning)
 
-        from unveil.table.variable import Variable
+    def arcs(self) -> tuple[ArcWorth, ...]:
+        """What every arc of the network is worth, with hidden states and gaps filled in.
 
-        out = self.table
-        for name, meaning in self.meaning.items():
-            variable = self.network.variable(name)
-            best = meaning.posterior.argmax(axis=1)
-            out = out.with_column(Variable(name, variable.labels), best.astype(np.int64))
-            for s, label in enumerate(variable.labels):
-                column = f"P({name}={label})"
-                while column in self.table:
-                    column += "'"
-                out = out.with_column(Variable(column), meaning.posterior[:, s])
-        return out
+        Every row is replaced by its completions, weighted by their posterior.
+        """
+        rows = complete_rows(
+            self.network,
+            self.table.folded(),
+            cap=32,
+            draws=8,
+            seed=self.discovery.seed,
+            negligible=1e-3,
+        )
+        size = self.discovery.settings.equivalent_sample_size
+        return arc_worth(
+            FamilyScores(rows.select(self.network.names), BDeu(size)), self.network.dag
+        )
+
+    def with_rows(
+        self, read: Table, id: str | None = None, compare: Sequence[str] = ()
+    ) -> DiscoveryReport:
+        """The report with names for the rows, from the table as it was read.
+
+        All its columns that were not learned from, or not as they were read, travel into
+        `posteriors()`; `id` names the rows; the hidden states are compared with every column of
+        `compare`.
+        """
+        found = [
+            agreement(
+                name, self.network.variable(name).labels, meaning.posterior,
+                read.with_weights(self.table.weights), column,
+            )
+            for name, meaning in self.meaning.items()
+            for column in compare
+        ]  # fmt: skip
+        return replace(self, beside=beside(read, self.table, id), agreements=tuple(found))
 
     @property
     def summary(self) -> str:
         """What was found, in plain words."""
-        found = self.discovery
-        if not self.hidden:
-            tried = sum(len(r.candidates) for r in found.rounds)
-            if not tried and found.stopped != "converged":
-                return (
-                    f"Nothing was tried: stopped early ({found.stopped}), before any candidate "
-                    "was looked at. This says nothing about hidden variables; give it more time, "
-                    "fewer columns or fewer rows."
-                )
-            if found.stopped != "converged":
-                return (
-                    f"Stopped early ({found.stopped}): of the {tried} candidates tried so far, "
-                    "none pays for its parameters."
-                )
-            return (
-                "No hidden variable is warranted: of "
-                f"{tried} candidates tried, none pays for its parameters."
-            )
-        lines = []
-        for name in self.hidden:
-            variable = self.network.variable(name)
-            children = ", ".join(self.network.dag.children(name))
-            parents = ", ".join(self.network.dag.parents(name))
-            given = f", child of {parents}" if parents else ""
-            lines.append(f"{name}: {variable.n_states} states, parent of {children}{given}")
-            if name in self.evidence:
-                lines += [f"  {sentence}" for sentence in _evidence_words(self.evidence[name])]
-            if name in self.meaning:
-                lines += [f"  {p.words}" for p in self.meaning[name].profiles]
-        return "\n".join(lines)
+        return summary(self)
+
+    @property
+    def headline(self) -> str:
+        """The same in a sentence or two."""
+        return headline(self)
 
 
 def discover(
@@ -122,6 +133,8 @@ def discover(
     n_bins: int = 3,
     keep: Collection[str] = (),
     settings: Settings | None = None,
+    id: str | None = None,
+    compare: Sequence[str] = (),
     evidence: bool = True,
     straw_men: bool = True,
     resamples: int = 10,
@@ -151,9 +164,12 @@ def discover(
     compares with no straw men. A fifth of a time limit is kept for the evidence. `earlier`,
     `on_round` and `notes` are for going on after an interruption, see `discover_networks`.
 
+    Nothing is learned from `id` either, which says who a row is, nor from the columns of `compare`,
+    with which the hidden states are cross-tabulated. Whatever was left out travels into
+    `report.posteriors()`.
+
     >>> from unveil import datasets
-    >>> report = discover(datasets.table("college_plans"), equivalent_sample_size=5.0,
-    ...                   max_hidden=1, seed=1, straw_men=False)
+    >>> report = discover(datasets.table("college_plans"), max_hidden=1, seed=1, straw_men=False)
     >>> report.hidden
     ('H1',)
     """
@@ -161,7 +177,8 @@ def discover(
         raise DataError(
             f"resamples must not be negative and folds at least 2, got {resamples} and {folds}"
         )
-    table = ready_table(data, weights, drop, discretize, n_bins, keep)
+    away = [*([drop] if isinstance(drop, str) else drop), *compare, *([] if id is None else [id])]
+    read, table = read_and_ready(data, weights, dict.fromkeys(away), discretize, n_bins, keep)
     settings = changed(settings or Settings(), changes, "discover")
     if not settings.blocks:
         tell_of_order(table)
@@ -188,7 +205,8 @@ def discover(
     if straw_men and ticker.keep_going():
         own, compared = _straw_men(found, table, folds, ticker.part("straw men"))
     stopped = found.stopped if found.stopped != "converged" else ticker.reason or "converged"
-    return DiscoveryReport(found, proofs, meanings, tuple(compared), table, own, stopped)
+    report = DiscoveryReport(found, proofs, meanings, tuple(compared), table, own, stopped)
+    return report if read is table else report.with_rows(read, id, compare)
 
 
 def _straw_men(
@@ -204,17 +222,3 @@ def _straw_men(
     baseline = StrawMan("no hidden variable", found.baseline, found.baseline_score, held_out)
     naive = naive_straw_man(found, table, folds, ticker)
     return own, [baseline] if naive is None else [baseline, naive]
-
-
-def _evidence_words(proof: Evidence) -> list[str]:
-    low, high = proof.interval
-    words = [
-        f"evidence: {proof.words}",
-        f"rows left out are predicted with {proof.held_out.bits:+.4f} bits per row saved "
-        f"(95% interval {low:+.4f} to {high:+.4f}; {proof.verdict})",
-    ]
-    if proof.n_resamples:
-        words.append(
-            f"still preferred in {proof.stability:.0%} of {proof.n_resamples} resampled tables"
-        )
-    return words

@@ -109,6 +109,12 @@ class Candidate(Tried):
         """The number of its states."""
         return self.network.variable(self.name).n_states
 
+    @property
+    def is_latent_class(self) -> bool:
+        """Whether this is the plain latent class model: a parent of all, and no other arc."""
+        others = len(self.network.names) - 1
+        return len(self.children) == others == self.network.dag.n_arcs
+
     def refused(self, verdict: Verdict, detail: str = "") -> Refused:
         """What is told of it once it is given up."""
         return Refused(

@@ -9,7 +9,7 @@ import numpy as np
 
 from unveil.discovery.candidates import Candidate, Refused, Verdict
 
-__all__ = ["choose_best", "foremost", "judged", "worth_adapting"]
+__all__ = ["choose_best", "foremost", "judged", "luck", "n_places", "worth_adapting"]
 
 
 def worth_adapting(looked: Sequence[Candidate], most: int) -> list[Candidate]:
@@ -36,6 +36,16 @@ def foremost(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
     return [ranked[i] for i in order[:most]]
 
 
+def n_places(tried: Sequence[Candidate | Refused]) -> int:
+    """In how many different places a hidden variable was tried."""
+    return len({frozenset(c.place.nodes) for c in tried})
+
+
+def luck(tried: Sequence[Candidate | Refused]) -> float:
+    """What the best of so many may gain by luck: log n nats, with equal odds for n places."""
+    return float(np.log(max(n_places(tried), 1)))
+
+
 def choose_best(tried: Sequence[Candidate | Refused], min_gain: float) -> Candidate | None:
     """The candidate to keep: the best of those that are not redundant.
 
@@ -43,15 +53,16 @@ def choose_best(tried: Sequence[Candidate | Refused], min_gain: float) -> Candid
     large by luck: with equal prior odds for each of n places, both have to gain more than log n.
     Scores that differ by less than that are a tie, and predictions decide.
     """
-    places = {frozenset(c.place.nodes) for c in tried}
-    luck = float(np.log(max(len(places), 1)))
+    chance = luck(tried)
     good = [
         c for c in tried
         if isinstance(c, Candidate) and c.verdict is Verdict.PAYS
-        and c.predicted > luck and c.gain > max(min_gain, luck)
+        and c.predicted > chance and c.gain > max(min_gain, chance)
     ]  # fmt: skip
     best = max((c.gain for c in good), default=0.0)
-    return max((c for c in good if c.gain >= best - luck), key=lambda c: c.predicted, default=None)
+    return max(
+        (c for c in good if c.gain >= best - chance), key=lambda c: c.predicted, default=None
+    )
 
 
 def judged(

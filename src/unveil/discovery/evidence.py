@@ -14,7 +14,7 @@ from unveil.discovery.settings import Settings
 from unveil.em.scores import hidden_scores
 from unveil.em.short import short_em
 from unveil.em.structural import structural_em
-from unveil.evaluate.arcs import odds_in_words
+from unveil.evaluate.arcs import bits_in_words, is_readable, odds_in_words
 from unveil.evaluate.bootstrap import resampled
 from unveil.evaluate.log_loss import LogLoss, paired_gain
 from unveil.hidden.candidate import fresh_name, naive_graph
@@ -108,8 +108,8 @@ def evidence_for(
         if not ticker.offer(f"evidence for {name}", done, float("nan"), detail=words):
             break
     gain = round_.kept.gain
-    sentence = f"the table is {odds_in_words(gain)} times more probable with {name} than without"
-    return Evidence(name, gain, sentence, saved, wins / done if done else float("nan"), done)
+    share = wins / done if done else float("nan")
+    return Evidence(name, gain, _gain_in_words(name, gain), saved, share, done)
 
 
 def naive_straw_man(
@@ -133,6 +133,16 @@ def naive_straw_man(
     if held_out is None:
         return None
     return StrawMan("one hidden parent of everything", found.network, found.score, held_out)
+
+
+def _gain_in_words(name: str, gain: float) -> str:
+    """What the score says: as odds while people can read them, in bits always."""
+    bits = bits_in_words(gain)
+    if not is_readable(gain):
+        return f"the table takes {bits} less to describe with {name} than without"
+    return (
+        f"the table is {odds_in_words(gain)} times more probable with {name} than without ({bits})"
+    )
 
 
 def _score(network: Network, table: Table, prior: EquivalentSampleSize, ticker: Ticker) -> float:

@@ -183,6 +183,16 @@ def _random_stars(bench: Bench, name: str) -> list[Star]:
 # What is done with one item. Functions of a module, so that other processes know them. -----------
 
 
+def _start_wide(bench: Bench, star: Star, ticker: Ticker) -> list[Candidate | Refused]:
+    """A parent of everything as it is, the plain latent class model, and what becomes of it."""
+    try:
+        plain = adapted(bench, started(bench, star, ticker), "em", ticker)
+        more = [adapted(bench, plain, "full", ticker)] if ticker.keep_going() else []
+        return [plain, *more]
+    except MemoryError:
+        return [_too_large(star.place, star.n_states)]
+
+
 def _start(bench: Bench, star: Star, ticker: Ticker) -> list[Candidate | Refused]:
     try:
         return [adapted(bench, started(bench, star, ticker), "full", ticker)]
@@ -226,7 +236,7 @@ def _too_large(place: Place, n_states: int = 1) -> Refused:
     return Refused(place=place, verdict=verdict, children=place.nodes, n_states=n_states)
 
 
-WIDE = Phase("a parent of everything", 0.15, _start)
+WIDE = Phase("a parent of everything", 0.15, _start_wide)
 RANDOM = Phase("random starts", 0.15, _start)
 LOOK = Phase("first look", 0.3, _look)
 ADAPT = Phase("adapting", 0.4, _adapt)

@@ -5,11 +5,14 @@
 - `divergence.py`: Kullback-Leibler divergence between two networks
 - `arcs.py`: what each arc is worth, in numbers and words
 - `bootstrap.py`: how sure we are of arcs and of features of the equivalence class
+- `agreement.py`: hidden states beside a column that was kept out
+- `usual_bic.py`: BIC on the scale of other programs
 - `profiles.py`: what sets each state of a hidden variable apart, by `joints.py`;
   `certainty.py`: how surely rows are told apart by its states
 - `goodness.py`: G2 and X2, how well the cells of a contingency table are reproduced
 """
 
+from unveil.evaluate.agreement import Agreement, agreement
 from unveil.evaluate.arcs import ArcWorth, arc_worth
 from unveil.evaluate.bootstrap import ArcConfidence, bootstrap_arcs
 from unveil.evaluate.certainty import Certainty, certainty_of
@@ -18,8 +21,10 @@ from unveil.evaluate.divergence import Divergence, divergence
 from unveil.evaluate.goodness import GoodnessOfFit, goodness_of_fit
 from unveil.evaluate.log_loss import LogLoss, log_loss, paired_gain
 from unveil.evaluate.profiles import StateProfile, Trait, state_profiles
+from unveil.evaluate.usual_bic import usual_bic
 
 __all__ = [
+    "Agreement",
     "ArcConfidence",
     "ArcWorth",
     "Certainty",
@@ -29,6 +34,7 @@ __all__ = [
     "LogLoss",
     "StateProfile",
     "Trait",
+    "agreement",
     "arc_worth",
     "bootstrap_arcs",
     "certainty_of",
@@ -38,4 +44,5 @@ __all__ = [
     "log_loss",
     "paired_gain",
     "state_profiles",
+    "usual_bic",
 ]

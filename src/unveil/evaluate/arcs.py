@@ -9,7 +9,10 @@ from unveil.graph.dag import DAG
 from unveil.records import Record
 from unveil.score.families import FamilyScores
 
-__all__ = ["ArcWorth", "arc_worth", "odds_in_words"]
+__all__ = ["ArcWorth", "arc_worth", "bits_in_words", "is_readable", "odds_in_words"]
+
+MOST_READABLE = 6 * math.log(10)
+"""Nats up to which people can read a factor as such: a million times."""
 
 BAYESIAN = ("bdeu", "bde", "k2", "fnml", "qnml", "mdl", "bic")
 """Scores that are log-probabilities of the data, or approximate one, up to a constant."""
@@ -37,7 +40,7 @@ def arc_worth(scores: FamilyScores, dag: DAG) -> tuple[ArcWorth, ...]:
     >>> scores = FamilyScores(datasets.table("college_plans"), BDeu(5))
     >>> dag = DAG(scores.names, [("PE", "CP"), ("SEX", "PE")])
     >>> [f"{a.parent} -> {a.child}: {a.words}" for a in arc_worth(scores, dag)][1]
-    'SEX -> PE: removing it makes the model 1.6e+32 times less probable'
+    'SEX -> PE: removing it costs 107 bits'
     """
     place = {name: i for i, name in enumerate(scores.names)}
     worth = []
@@ -69,8 +72,25 @@ def odds_in_words(nats: float) -> str:
     return f"1.0e+{exponent + 1}" if leading == "10.0" else f"{leading}e+{exponent}"
 
 
+def is_readable(nats: float) -> bool:
+    """Whether the odds of so many nats are a factor that people can read."""
+    return abs(nats) < MOST_READABLE
+
+
+def bits_in_words(nats: float) -> str:
+    """So many nats as bits, whatever their sign: the unit for what is too large for odds.
+
+    >>> bits_in_words(3.4), bits_in_words(-1239.1)
+    ('4.9 bits', '1,788 bits')
+    """
+    bits = abs(nats) / math.log(2)
+    return f"{bits:.1f} bits" if bits < 100 else f"{bits:,.0f} bits"
+
+
 def _words(loss: float, score_name: str) -> str:
     if score_name not in BAYESIAN:
         return f"removing it changes the {score_name} score by {-loss:+.2f} nats"
-    comparison = "less" if loss > 0 else "more"
-    return f"removing it makes the model {odds_in_words(loss)} times {comparison} probable"
+    if not is_readable(loss):
+        return f"removing it {'costs' if loss > 0 else 'saves'} {bits_in_words(loss)}"
+    factor = f"{odds_in_words(loss)} times {'less' if loss > 0 else 'more'} probable"
+    return f"removing it makes the model {factor} ({bits_in_words(loss)})"

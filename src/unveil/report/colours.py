@@ -8,6 +8,7 @@ __all__ = [
     "ACCENT",
     "ARC",
     "BEFORE",
+    "GONE",
     "GRID",
     "GROUND",
     "HIDDEN_FILL",
@@ -31,3 +32,4 @@ ARC = "#748494"
 ACCENT = "#d55e00"
 MAIN = "#2f7ab8"
 BEFORE = "#b9c6d3"
+GONE = "#a3437a"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from unveil.discovery.call import DiscoveryReport
-from unveil.discovery.evidence import Evidence
-from unveil.discovery.meaning import Meaning
-from unveil.discovery.procedure import Round
-from unveil.report.charts import bar_chart, line_chart
-from unveil.report.merge_tree import merge_tree
+from unveil.discovery.summary import stop_in_words
+from unveil.graph.names import Pair
+from unveil.report.arcs_part import add_arcs, ranked, strengths
+from unveil.report.before_after import before_after, change_of
+from unveil.report.hidden_part import add_hidden
 from unveil.report.page import Page
 from unveil.report.picture import svg_text
+from unveil.report.tried_part import add_comparison, add_tried
 from unveil.table.core import Table
-from unveil.table.variable import label_text
 
 __all__ = ["discover_page"]
 
@@ -19,10 +19,14 @@ __all__ = ["discover_page"]
 def discover_page(report: DiscoveryReport, table_name: str) -> Page:
     """The page of a discovery: networks before and after, evidence, meaning, what was tried."""
     found = report.discovery
-    page = Page(f"What is hidden in {table_name}", _headline(report))
+    page = Page(f"What is hidden in {table_name}", report.headline)
+    early = stop_in_words(report.stopped)
+    if early:
+        page.notice(f"{early[0].upper()}{early[1:]}: this is the best so far, not the end of it.")
     page.facts(
         [
-            ("rows", _rows(report.table)),
+            ("rows", report.table.n_rows),
+            *_cases(report.table),
             ("columns", report.table.n_columns),
             ("hidden variables", len(report.hidden)),
             ("score gained (nats)", f"{found.gain:+,.1f}"),
@@ -30,169 +34,82 @@ def discover_page(report: DiscoveryReport, table_name: str) -> Page:
             ("time", f"{found.elapsed:,.1f} s"),
         ]
     )
-    page.section("Before and after")
-    page.figure(svg_text(found.baseline), "The network learned from what was observed.")
+    arcs = ranked(report.arcs())
+    widths = strengths(arcs)
+    tips = {(a.parent, a.child): a.words for a in arcs}
     if report.hidden:
+        _add_before_after(page, report, widths, tips)
+    else:
+        page.section("The network of what was observed")
         page.figure(
-            svg_text(report.network, highlight=report.hidden),
-            "With hidden variables, dashed.",
+            svg_text(report.network, widths, tips=tips),
+            "Parents above children. The thicker an arc, the more the score would lose without it.",
         )
     for round_ in found.rounds:
         if round_.kept is not None:
-            name = round_.kept.name
-            _hidden(page, report, round_, report.evidence.get(name), report.meaning.get(name))
-    _straw_men(page, report)
-    _candidates(page, report)
+            add_hidden(page, report, round_)
+    page.section("Arcs, strongest first")
+    add_arcs(page, arcs, " over the rows with hidden states filled in" if report.hidden else "")
+    add_comparison(page, report)
+    add_tried(page, report)
+    _add_method(page, report)
+    return page
+
+
+def _cases(table: Table) -> list[tuple[str, str]]:
+    """How many cases the rows stand for, if not each for one."""
+    total = table.total_weight
+    return [] if total == table.n_rows else [("total weight", f"{total:,.10g}")]
+
+
+def _add_before_after(
+    page: Page, report: DiscoveryReport, widths: dict[Pair, float], tips: dict[Pair, str]
+) -> None:
+    before, after = report.discovery.baseline, report.network
+    change = change_of(before.dag, after.dag)
+    first, second = before_after(before, after, widths, tips)
+    page.section("Before and after")
+    turned = " blue ones point the other way," if change.turned else ""
+    page.figures(
+        [
+            (
+                first.svg(),
+                "Before: the network of what was observed."
+                + (" Dashed arcs are gone afterwards." if change.removed else ""),
+            ),
+            (
+                second.svg(),
+                f"After: hidden variables are dashed. Orange arcs are new,{turned} and the "
+                "thicker an arc, the more the score would lose without it.",
+            ),
+        ]
+    )
+    kinds = {"New": change.added, "Gone": change.removed, "Turned": change.turned}
+    page.items([f"{kind}: {_listed(arcs)}." for kind, arcs in kinds.items() if arcs])
+
+
+def _listed(arcs: tuple[Pair, ...], most: int = 20) -> str:
+    words = [f"{a} → {b}" for a, b in arcs[:most]]
+    return ", ".join(words) + (f" and {len(arcs) - most} more" if len(arcs) > most else "")
+
+
+def _add_method(page: Page, report: DiscoveryReport) -> None:
+    found = report.discovery
+    size = found.settings.equivalent_sample_size
     page.section("How it was done").text(
         "A network was learned over the observed columns. Groups of variables that are linked more "
         "than their neighbours (semi-cliques) were each given a hidden parent; its number of "
         "states was found by merging the assignments of its surroundings, and the structure "
-        "around it was adapted by structural EM. Scores are BDeu for the observed network and the "
+        "around it was adapted by structural EM. One hidden parent of everything (latent classes) "
+        "was a candidate like any other. Scores are BDeu for the observed network and the "
         "Cheeseman-Stutz approximation with hidden variables, in nats.",
-        f"Search ended: {found.stopped}. Seed {found.seed}; equivalent sample size "
-        f"{found.settings.equivalent_sample_size:g}.",
+        f"The equivalent sample size is {size:g}: before any row was seen, each table of "
+        f"probabilities counted as {size:g} case{'s' * (size != 1)}, spread evenly. With few rows, "
+        "or close calls, another one can give another answer: try it.",
+        f"The search {_ended(report)}. Seed {found.seed}.",
     )
-    return page
 
 
-def _rows(table: Table) -> str:
-    """How many rows there are, and how many cases they stand for."""
-    total = table.total_weight
-    return f"{table.n_rows:,}" + (f", of weight {total:,g}" if total != table.n_rows else "")
-
-
-def _headline(report: DiscoveryReport) -> str:
-    if not report.hidden and report.discovery.stopped != "converged":
-        return report.summary
-    if not report.hidden:
-        return "No hidden variable is warranted by these rows."
-    parts = []
-    for name in report.hidden:
-        proof = report.evidence.get(name)
-        doubt = ""
-        if proof is not None and proof.interval[0] <= 0:
-            doubt = f" (rows left out: {proof.verdict})"
-        parts.append(
-            f"{name} with {report.network.variable(name).n_states} states behind "
-            f"{', '.join(report.network.dag.children(name))}{doubt}"
-        )
-    return "Found: " + "; ".join(parts) + "."
-
-
-def _hidden(
-    page: Page,
-    report: DiscoveryReport,
-    round_: Round,
-    proof: Evidence | None,
-    meaning: Meaning | None,
-) -> None:
-    assert round_.kept is not None
-    name = round_.kept.name
-    page.section(f"{name}: is it warranted?")
-    if proof is not None:
-        low, high = proof.interval
-        items = [
-            f"Score: {proof.words} ({proof.gain:+,.1f} nats).",
-            f"Prediction: {proof.held_out.bits:+.4f} bits per row saved on rows left out "
-            f"(95% interval {low:+.4f} to {high:+.4f}; {proof.verdict}).",
-        ]
-        if proof.n_resamples:
-            items.append(
-                f"Stability: preferred in {proof.stability:.0%} of {proof.n_resamples} resampled "
-                "tables."
-            )
-        page.items(items)
-    if meaning is not None:
-        _meaning(page, report.table, meaning)
-    if round_.kept.agglomeration is not None:
-        _states(page, round_)
-
-
-def _meaning(page: Page, table: Table, meaning: Meaning) -> None:
-    page.section(f"{meaning.name}: what does it mean?")
-    page.items([p.words[0].upper() + p.words[1:] + "." for p in meaning.profiles])
-    top = list(meaning.information.items())[:10]
-    page.figure(bar_chart(top), f"How many bits each variable tells about {meaning.name}.")
-    names = [name for name, _ in top[:6]]
-    rows: list[list[str | float]] = []
-    for profile in meaning.profiles:
-        for row in profile.typical_rows[:2]:
-            cells = table.row(row)
-            shown = ["" if cells[n] is None else label_text(cells[n]) for n in names]  # type: ignore[arg-type]
-            rows.append([label_text(profile.state), float(row + 1), *shown])
-    page.table(["state", "row", *names], rows, caption="Rows most typical of each state")
-
-
-def _states(page: Page, round_: Round) -> None:
-    assert round_.kept is not None
-    assert round_.kept.agglomeration is not None
-    tree, refined, chosen = round_.kept.agglomeration, round_.kept.refined, round_.kept.n_states
-    page.section(f"{tree.name}: how many states?")
-    counts = [k + 1 for k, s in enumerate(tree.scores) if s > -float("inf")]
-    best = counts.index(chosen) if chosen in counts else None
-    page.figure(
-        line_chart(
-            counts,
-            [float(tree.scores[k - 1]) for k in counts],
-            x_name="states",
-            y_name="score of the completed rows (nats)",
-            highlight=best,
-        ),
-        "Agglomeration: the score of the completed rows against the number of states.",
-    )
-    if refined:
-        tried = sorted(refined)
-        page.figure(
-            line_chart(
-                tried,
-                [refined[k] for k in tried],
-                x_name="states",
-                y_name="Cheeseman-Stutz (nats)",
-                highlight=tried.index(chosen) if chosen in tried else None,
-            ),
-            "The best few by a short EM.",
-        )
-    labels = [round_.before.variable(name).labels for name in tree.blanket]
-    leaves = [
-        ", ".join(label_text(of[code]) for of, code in zip(labels, row, strict=True))
-        for row in tree.assignments
-    ]
-    merges = [
-        (int(a), int(b), float(c)) for (a, b), c in zip(tree.merges, tree.changes, strict=True)
-    ]
-    if merges:
-        page.open_details("The tree of merges", f"assignments of {', '.join(tree.blanket)}")
-        page.figure(merge_tree(leaves, merges, chosen), "Strong lines: merges that were made.")
-        page.close_details()
-
-
-def _straw_men(page: Page, report: DiscoveryReport) -> None:
-    if not report.straw_men:
-        return
-    page.section("Compared with simpler explanations")
-    rows: list[list[str | float]] = [
-        [s.name, f"{s.score:,.1f}", f"{s.held_out.bits:.4f}", f"{s.held_out.standard_error:.4f}"]
-        for s in report.straw_men
-    ]
-    own = report.held_out
-    bits, error = (f"{own.bits:.4f}", f"{own.standard_error:.4f}") if own is not None else ("", "")
-    rows.append(["what was found", f"{report.discovery.score:,.1f}", bits, error])
-    page.table(["model", "score (nats)", "held-out bits per row", "standard error"], rows)
-
-
-def _candidates(page: Page, report: DiscoveryReport) -> None:
-    rounds = [r for r in report.discovery.rounds if r.candidates]
-    if not rounds:
-        return
-    page.section("Everything that was tried")
-    for number, round_ in enumerate(rounds, start=1):
-        page.open_details(f"Round {number}", f"{len(round_.candidates)} candidates")
-        page.table(
-            ["children", "states", "gain (nats)", "verdict"],
-            [
-                [", ".join(c.children), float(c.n_states), f"{c.gain:+,.1f}", c.words]
-                for c in round_.candidates
-            ],
-            sortable=True,
-        )
-        page.close_details()
+def _ended(report: DiscoveryReport) -> str:
+    early = stop_in_words(report.stopped)
+    return f"was {early}" if early else "came to its end"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
 from unveil.files import atomic_write
@@ -41,6 +42,14 @@ class Page:
         """A heading that begins a new section."""
         return self._add(f"<h2>{escape(heading)}</h2>")
 
+    def subsection(self, heading: str) -> Page:
+        """A smaller heading within a section."""
+        return self._add(f"<h3>{escape(heading)}</h3>")
+
+    def notice(self, text: str) -> Page:
+        """A sentence that nobody should overlook."""
+        return self._add(f'<p class="notice">{escape(text)}</p>')
+
     def text(self, *paragraphs: str) -> Page:
         """Paragraphs."""
         return self._add("\n".join(f"<p>{escape(p)}</p>" for p in paragraphs))
@@ -59,8 +68,11 @@ class Page:
 
     def figure(self, svg: str, caption: str = "") -> Page:
         """A picture: SVG text that unveil made (it is not escaped), and a line about it."""
-        below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-        return self._add(f'<figure><div class="scroll">\n{svg.strip()}\n</div>{below}</figure>')
+        return self._add(_figure(svg, caption))
+
+    def figures(self, figures: Sequence[tuple[str, str]]) -> Page:
+        """Pictures with their captions, side by side where there is room for them."""
+        return self._add(f'<div class="beside">{"".join(_figure(*f) for f in figures)}</div>')
 
     def table(
         self,
@@ -130,6 +142,13 @@ class Page:
     def _add(self, part: str) -> Page:
         self._parts.append(part)
         return self
+
+
+def _figure(svg: str, caption: str) -> str:
+    below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    width = re.match(r'<svg [^>]*?\bwidth="([\d.]+)"', svg)
+    room = f' style="--room:{width[1]}px"' if width else ""
+    return f'<figure{room}><div class="scroll">\n{svg.strip()}\n</div>{below}</figure>'
 
 
 def _shown(value: Cell) -> str:

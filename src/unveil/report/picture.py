@@ -10,7 +10,7 @@ import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from unveil.errors import FormatError, ModelError
 from unveil.files import atomic_write, check_target
@@ -18,13 +18,27 @@ from unveil.graph.dag import DAG
 from unveil.graph.names import Pair
 from unveil.model.network import Network
 from unveil.report.curves import Point
-from unveil.report.layout import Box, layout
+from unveil.report.layout import Box, Layout, layout
 from unveil.report.text import shorten, text_width
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FONT_SIZE", "Arrow", "Node", "Picture", "check_picture_target", "draw", "svg_text"]
+__all__ = [
+    "FONT_SIZE",
+    "Arrow",
+    "Look",
+    "Node",
+    "Picture",
+    "box_widths",
+    "check_picture_target",
+    "draw",
+    "picture_of",
+    "svg_text",
+]
+
+Look = Literal["", "marked", "gone", "turned"]
+"""How an arc is brought out: as new or worth a look, as one that goes, as one that was turned."""
 
 FONT_SIZE = 13.0
 PADDING = 24.0
@@ -51,7 +65,7 @@ class Arrow:
     width: float
     label: str
     tip: str
-    highlighted: bool
+    look: Look = ""
 
 
 @dataclass(frozen=True)
@@ -147,27 +161,55 @@ def draw(
     _check_arcs(dag, tips, "tips")
     marked = set(highlight)
     _check_highlight(dag, marked)
-    names = {name: shorten(name) for name in dag.nodes}
-    found = layout(dag, {x: text_width(s, FONT_SIZE) + PADDING for x, s in names.items()})
-    hidden = set(network.hidden) if isinstance(network, Network) else set[str]()
-    nodes = [
-        Node(box, names[x], _node_tip(network, x), x in hidden, x in marked)
-        for x, box in found.boxes.items()
-    ]
-    arrows = [
-        Arrow(
-            points,
-            USUAL if strength is None else _line_width(strength.get(arc, 0.0)),
-            (labels or {}).get(arc, ""),
-            _arc_tip(arc, (tips or labels or {}).get(arc, "")),
-            arc in marked,
-        )
-        for arc, points in found.arcs.items()
-    ]
-    picture = Picture(tuple(nodes), tuple(arrows), found.width, found.height, title)
+    looks: dict[Pair, Look] = {arc: "marked" for arc in dag.arcs if arc in marked}
+    found = layout(dag, box_widths(dag))
+    picture = picture_of(network, found, strength, marked, title, labels, tips, looks)
     if path is not None:
         picture.save(path)
     return picture
+
+
+def box_widths(dag: DAG) -> dict[str, float]:
+    """How wide the box of every node has to be."""
+    return {name: text_width(shorten(name), FONT_SIZE) + PADDING for name in dag.nodes}
+
+
+def picture_of(
+    network: Network | DAG,
+    places: Layout,
+    strength: Mapping[Pair, float] | None = None,
+    marked: Collection[str | Pair] = (),
+    title: str = "",
+    labels: Mapping[Pair, str] | None = None,
+    tips: Mapping[Pair, str] | None = None,
+    looks: Mapping[Pair, Look] | None = None,
+) -> Picture:
+    """The picture with nodes and arcs at places decided before; they may be those of more arcs.
+
+    An arc whose place is the other way round follows it backwards. `looks` says how arcs are
+    brought out; the rest is as for `draw`.
+    """
+    dag = network.dag if isinstance(network, Network) else network
+    hidden = set(network.hidden) if isinstance(network, Network) else set[str]()
+    nodes = [
+        Node(box, shorten(x), _node_tip(network, x), x in hidden, x in marked)
+        for x, box in places.boxes.items()
+        if x in dag.nodes
+    ]
+    own = set(dag.arcs)
+    order = [arc if arc in own else arc[::-1] for arc in places.arcs]
+    arrows = [
+        Arrow(
+            points if arc in places.arcs else points[::-1],
+            USUAL if strength is None else _line_width(strength.get(arc, 0.0)),
+            (labels or {}).get(arc, ""),
+            _arc_tip(arc, (tips or labels or {}).get(arc, "")),
+            (looks or {}).get(arc, ""),
+        )
+        for arc, points in zip(order, places.arcs.values(), strict=True)
+        if arc in own
+    ]
+    return Picture(tuple(nodes), tuple(arrows), places.width, places.height, title)
 
 
 def svg_text(

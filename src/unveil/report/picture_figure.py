@@ -14,6 +14,7 @@ from matplotlib.text import Text
 from unveil.report import colours
 from unveil.report.curves import arrowhead, middle
 from unveil.report.picture import FONT_SIZE, Arrow, Node, Picture
+from unveil.report.picture_svg import ARC_COLOURS
 
 __all__ = ["picture_figure"]
 
@@ -69,11 +70,12 @@ def _add_node(axes: Axes, node: Node) -> None:
 
 def _add_arrow(axes: Axes, arrow: Arrow) -> None:
     shaft, head = arrowhead(arrow.points, 6 + 1.4 * arrow.width, 4.5 + 1.9 * arrow.width)
-    colour = colours.ACCENT if arrow.highlighted else colours.ARC
+    colour = ARC_COLOURS[arrow.look]
     codes = [Path.MOVETO, *[Path.CURVE4] * (len(shaft) - 1)]
     line = PathPatch(
-        Path(shaft, codes), fill=False, edgecolor=colour, linewidth=arrow.width * POINTS, zorder=1
-    )
+        Path(shaft, codes), fill=False, edgecolor=colour, linewidth=arrow.width * POINTS,
+        linestyle=(0, (4, 3)) if arrow.look == "gone" else "solid", zorder=1,
+    )  # fmt: skip
     axes.add_patch(line)
     axes.add_patch(Polygon(head, closed=True, facecolor=colour, linewidth=0, zorder=2))
     if arrow.label:

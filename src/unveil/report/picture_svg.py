@@ -14,11 +14,14 @@ from unveil.report.curves import Point, arrowhead, middle
 from unveil.report.picture import FONT_SIZE, Arrow, Node, Picture
 from unveil.report.text import escape, text_width
 
-__all__ = ["FONTS", "picture_svg"]
+__all__ = ["ARC_COLOURS", "FONTS", "picture_svg"]
 
 FONTS = "Inter, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 MARGIN = 14.0
 TITLE_ROOM = 30.0
+ARC_COLOURS = {
+    "": colours.ARC, "marked": colours.ACCENT, "gone": colours.GONE, "turned": colours.MAIN,
+}  # fmt: skip
 SMALLEST_SCALE = 0.6
 """A page may shrink a wide picture this far to fit; beyond that, names become hard to read."""
 
@@ -73,12 +76,13 @@ def _node(node: Node) -> str:
 
 def _arrow(arrow: Arrow) -> str:
     shaft, head = arrowhead(arrow.points, 6 + 1.4 * arrow.width, 4.5 + 1.9 * arrow.width)
-    colour = colours.ACCENT if arrow.highlighted else colours.ARC
-    look = f' stroke="{colour}"' if arrow.highlighted else ""
-    kind = "arc marked" if arrow.highlighted else "arc"
+    colour = ARC_COLOURS[arrow.look]
+    look = f' stroke="{colour}"' if arrow.look else ""
+    kind = f"arc {arrow.look}" if arrow.look else "arc"
+    dash = ' stroke-dasharray="5 4" stroke-linecap="butt"' if arrow.look == "gone" else ""
     return (
         f'<g class="{kind}"{look}><title>{escape(arrow.tip)}</title>'
-        f'<path d="{_curve(shaft)}" stroke-width="{_n(arrow.width)}"/>'
+        f'<path d="{_curve(shaft)}" stroke-width="{_n(arrow.width)}"{dash}/>'
         f'<path class="head" d="M{"L".join(_points(head))}Z" fill="{colour}" stroke="none"/></g>\n'
     )
 

@@ -10,6 +10,7 @@ _LIGHT = f"""
   --rule: {colours.GRID}; --soft: #f6f8fa; --main: {colours.MAIN}; --accent: {colours.ACCENT};
   --before: {colours.BEFORE}; --node: {colours.NODE_FILL}; --node-line: {colours.NODE_LINE};
   --hidden: {colours.HIDDEN_FILL}; --hidden-line: {colours.HIDDEN_LINE}; --arc: {colours.ARC};
+  --gone: {colours.GONE}; --notice: #fff4e5;
 }}
 """
 
@@ -19,6 +20,7 @@ _DARK = """
     --ground: #14191f; --ink: #e6ebf0; --muted: #9aa7b4; --rule: #2c3640; --soft: #1b222a;
     --main: #6db3ea; --accent: #ff9a52; --before: #4a5866; --node: #1f2d3b; --node-line: #7fa6cc;
     --hidden: #3a2f18; --hidden-line: #e0a94a; --arc: #8494a4;
+    --gone: #e07fb5; --notice: #3a2a14;
   }
 }
 """
@@ -49,9 +51,14 @@ _PARTS = """
 .facts dt { color: var(--muted); font-size: 0.82rem; }
 .facts dd { margin: 0.1rem 0 0; font-size: 1.15rem; line-height: 1.35; font-weight: 600;
   font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.notice { background: var(--notice); border-left: 4px solid var(--accent); border-radius: 4px;
+  padding: 0.7rem 1rem; margin: 1.5rem 0 0; }
+h3 { font-size: 1.08rem; line-height: 1.35; margin: 1.8rem 0 0.4rem; }
 .scroll { overflow-x: auto; }
 figure { margin: 1.5rem 0; }
 figure svg { display: block; margin: 0 auto; max-width: 100%; height: auto; }
+.beside { display: flex; flex-wrap: wrap; gap: 0 2rem; }
+.beside figure { flex: 1 1 max(22rem, 0.85 * var(--room)); max-width: 100%; }
 figcaption { color: var(--muted); font-size: 0.88rem; margin-top: 0.7rem; text-align: center; }
 table { border-collapse: collapse; width: 100%; font-size: 0.92rem; line-height: 1.45; }
 caption { text-align: left; color: var(--muted); padding: 0.4rem 0; }
@@ -75,6 +82,7 @@ details .scroll { margin-top: 0.6rem; }
 details table { width: auto; }
 details figure { margin: 0.4rem 0 1rem 1.2rem; }
 details figure svg { margin: 0; }
+details figcaption { text-align: left; }
 """
 
 _DRAWINGS = """
@@ -86,6 +94,10 @@ svg .arcs { stroke: var(--arc); }
 svg .head { fill: var(--arc); }
 svg .arc.marked { stroke: var(--accent); }
 svg .arc.marked .head { fill: var(--accent); }
+svg .arc.gone { stroke: var(--gone); }
+svg .arc.gone .head { fill: var(--gone); }
+svg .arc.turned { stroke: var(--main); }
+svg .arc.turned .head { fill: var(--main); }
 svg .arc:hover { stroke: var(--main); }
 svg .arc:hover .head { fill: var(--main); }
 svg .nodes { fill: var(--node); stroke: var(--node-line); }
@@ -97,6 +109,7 @@ svg .before { fill: var(--before); }
 svg .track { fill: var(--rule); }
 svg .grid { stroke: var(--rule); }
 svg .axis { stroke: var(--muted); }
+svg .overall { stroke: var(--ink); }
 svg circle.marked { fill: var(--accent); }
 """
 

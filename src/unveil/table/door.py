@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from os import PathLike
 from typing import Any
 
@@ -16,7 +16,7 @@ from unveil.table.options import Unknown, known_variables
 from unveil.table.prepare import prepare
 from unveil.table.variable import Variable
 
-__all__ = ["Data", "Weights", "as_table", "is_engine", "ready_table"]
+__all__ = ["Data", "Weights", "as_table", "is_engine", "read_and_ready", "ready_table"]
 
 Data = Any
 """A `Table`, a pandas, polars or Arrow frame, a dict of columns, an array, the path of a file, or
@@ -72,11 +72,29 @@ def ready_table(
     >>> ready_table({"x": [0.5, 1.0, 9.5]}, discretize="equal_width", n_bins=2).variable("x").cuts
     (5.0,)
     """
+    return read_and_ready(data, weights, drop, discretize, n_bins, keep)[1]
+
+
+def read_and_ready(
+    data: Data,
+    weights: Weights = None,
+    drop: Iterable[str] | str = (),
+    discretize: str | None = None,
+    n_bins: int = 3,
+    keep: Collection[str] = (),
+) -> tuple[Table, Table]:
+    """The table behind `data` with all its columns, and the same ready to learn from.
+
+    >>> rows = {"who": ["Ann", "Bo", "Cy"], "x": ["a", "b", "b"]}
+    >>> [table.names for table in read_and_ready(rows, drop="who")]
+    [('who', 'x'), ('x',)]
+    """
     table = as_table(data, weights)
-    if (isinstance(data, Table) or is_engine(data)) and not drop and discretize is None:
-        return table
-    away = [drop] if isinstance(drop, str) else drop
-    return prepare(table, drop=away, discretize=discretize, n_bins=n_bins, keep=keep).table
+    away = [drop] if isinstance(drop, str) else list(drop)
+    if (isinstance(data, Table) or is_engine(data)) and not away and discretize is None:
+        return table, table
+    ready = prepare(table, drop=away, discretize=discretize, n_bins=n_bins, keep=keep).table
+    return table, ready
 
 
 def is_engine(data: object) -> bool:

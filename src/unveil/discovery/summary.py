@@ -1,0 +1,165 @@
+"""What came of a discovery, in plain words that say no more and no less than its numbers do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from unveil.discovery.candidates import Candidate, Refused, Verdict
+from unveil.discovery.choice import luck, n_places
+from unveil.discovery.evidence import Evidence, StrawMan
+from unveil.progress import StopReason
+
+if TYPE_CHECKING:
+    from unveil.discovery.call import DiscoveryReport
+
+__all__ = ["headline", "stop_in_words", "summary"]
+
+PAYING = (Verdict.PAYS, Verdict.KEPT, Verdict.NOT_CHECKED, Verdict.OUTDONE, Verdict.MAY_BE_LUCK)
+"""Verdicts on candidates whose score is better than without them."""
+
+STOPPED: dict[StopReason, str] = {
+    "time limit": "stopped by the time limit",
+    "asked to stop": "stopped when asked to",
+    "iteration cap": "stopped after the most steps allowed",
+    "stalled": "stopped because it got no further",
+}
+
+
+def summary(report: DiscoveryReport) -> str:
+    """Every hidden variable with evidence and meaning, or why there is none."""
+    if not report.hidden:
+        return headline(report)
+    lines = []
+    for name in report.hidden:
+        variable = report.network.variable(name)
+        children = ", ".join(report.network.dag.children(name))
+        parents = ", ".join(report.network.dag.parents(name))
+        given = f", child of {parents}" if parents else ""
+        lines.append(f"{name}: {variable.n_states} states, parent of {children}{given}")
+        if name in report.evidence:
+            lines += [f"  {sentence}" for sentence in _evidence_words(report.evidence[name])]
+        if name in report.meaning:
+            lines += [f"  {p.words}" for p in report.meaning[name].profiles]
+    return "\n".join([*lines, *_simpler_is_better(report)])
+
+
+def headline(report: DiscoveryReport) -> str:
+    """What was found in a sentence or two, and the doubts about it."""
+    if report.hidden:
+        return " ".join([_found(report), *_simpler_is_better(report)])
+    said, classes = _nothing_found(report), _latent_classes_fit(report)
+    return " ".join([*said, *(classes or _simpler_is_better(report))])
+
+
+def stop_in_words(stopped: StopReason) -> str:
+    """Why the work ended early, as a phrase; nothing if it came to its end."""
+    return STOPPED.get(stopped, "")
+
+
+def _found(report: DiscoveryReport) -> str:
+    parts = []
+    for name in report.hidden:
+        proof = report.evidence.get(name)
+        doubt = ""
+        if proof is not None and proof.interval[0] <= 0:
+            doubt = f" (rows left out: {proof.verdict})"
+        parts.append(
+            f"{name} with {report.network.variable(name).n_states} states behind "
+            f"{', '.join(report.network.dag.children(name))}{doubt}"
+        )
+    return "Found: " + "; ".join(parts) + "."
+
+
+def _nothing_found(report: DiscoveryReport) -> list[str]:
+    """Why there is no hidden variable: nothing was tried, none pays, or it is too close to call."""
+    found = report.discovery
+    tried = [c for r in found.rounds for c in r.candidates]
+    early = stop_in_words(found.stopped)
+    if not tried and early:
+        return [
+            f"Nothing was tried: {early}, before any candidate was looked at.",
+            "This says nothing about hidden variables; give it more time, fewer columns or fewer "
+            "rows.",
+        ]
+    said = [early[0].upper() + early[1:] + "."] if early else []
+    so_far = " so far" if early else ""
+    paying = [c for c in tried if c.gain > 0 and c.verdict in PAYING]
+    checked = [c for c in paying if c.predicted > 0]
+    if checked:
+        said.append(_too_close(tried, checked, found.settings.min_gain))
+    elif paying := [*paying, *(c for c in tried if c.verdict is Verdict.PREDICTS_NO_BETTER)]:
+        best = max(c.gain for c in paying)
+        said.append(
+            f"No hidden variable is warranted{so_far}: of {len(tried)} candidates tried, "
+            f"{len(paying)} pay for their parameters (the best gains {best:.1f} nats), but none "
+            "was seen to predict rows that were left out better."
+        )
+    else:
+        said.append(
+            f"No hidden variable is warranted{so_far}: of {len(tried)} candidates tried, none "
+            "pays for its parameters."
+        )
+    return said
+
+
+def _too_close(
+    tried: Sequence[Candidate | Refused], checked: Sequence[Candidate | Refused], min_gain: float
+) -> str:
+    best = max(checked, key=lambda c: c.gain)
+    needed = max(luck(tried), min_gain)
+    why = "would be luck" if luck(tried) >= min_gain else "are asked for"
+    return (
+        f"Too close to call: the best candidate ({best.n_states} states behind "
+        f"{', '.join(best.children)}) gains {best.gain:.1f} nats, and {best.predicted:.1f} on rows "
+        f"left out; after {n_places(tried)} places tried, {needed:.1f} {why}."
+    )
+
+
+def _latent_classes_fit(report: DiscoveryReport) -> list[str]:
+    """A word about the plain latent class model, if it is better than no hidden variable."""
+    tried = [c for r in report.discovery.rounds for c in r.candidates]
+    plain = [c for c in tried if isinstance(c, Candidate) and c.is_latent_class and c.gain > 0]
+    if not plain:
+        return []
+    best = max(plain, key=lambda c: c.gain)
+    return [
+        f"Latent classes fit ({best.n_states} of them gain {best.gain:.1f} nats): "
+        "see `unveil cluster`."
+    ]
+
+
+def _simpler_is_better(report: DiscoveryReport) -> list[str]:
+    """A word about a straw man that beats the answer in score and on rows left out."""
+    own, straw_men = report.held_out, report.straw_men
+    if own is None:
+        return []
+    return [_beaten(report, s) for s in straw_men if _beats(s, report.discovery.score, own.bits)]
+
+
+def _beats(straw_man: StrawMan, score: float, bits: float) -> bool:
+    return straw_man.score > score + 0.05 and straw_man.held_out.bits < bits - 5e-5
+
+
+def _beaten(report: DiscoveryReport, straw_man: StrawMan) -> str:
+    assert report.held_out is not None
+    nats = straw_man.score - report.discovery.score
+    bits = report.held_out.bits - straw_man.held_out.bits
+    return (
+        f"{straw_man.name.capitalize()} scores {nats:.1f} nats more than this answer and saves "
+        f"{bits:.4f} bits per row left out."
+    )
+
+
+def _evidence_words(proof: Evidence) -> list[str]:
+    low, high = proof.interval
+    words = [
+        f"evidence: {proof.words}",
+        f"rows left out are predicted with {proof.held_out.bits:+.4f} bits per row saved "
+        f"(95% interval {low:+.4f} to {high:+.4f}; {proof.verdict})",
+    ]
+    if proof.n_resamples:
+        words.append(
+            f"still preferred in {proof.stability:.0%} of {proof.n_resamples} resampled tables"
+        )
+    return words
