@@ -48,7 +48,7 @@ def _placed(svg: str, x: float, y: float) -> str:
     return svg.replace("<svg ", f'<svg x="{x:g}" y="{y:g}" ', 1)
 
 
-def first_screen(page: Path, picture: Path, width: int = 820, height: int = 1150) -> None:
+def first_screen(page: Path, picture: Path, width: int = 820, height: int = 1800) -> None:
     """The top of a page as a small PNG, as a browser shows it."""
     from PIL import Image
 

@@ -16,7 +16,7 @@ __all__ = ["Profile", "profile_chart"]
 
 SIZE = 12.0
 ROW, BAR, HEAD, GAP = 19.0, 11.0, 40.0, 12.0
-COLUMN, VALUE = 104.0, 38.0
+COLUMN, VALUE = 104.0, 42.0
 """The width of a full bar, and of the percentage behind it."""
 MOST_VALUES = 8
 """A column with more values shows those that differ most between the states."""
