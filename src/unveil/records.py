@@ -1,4 +1,4 @@
-"""Results as JSON: the twin of every record, for web pages and notebooks.
+"""Results told: as JSON, as HTML for notebooks, as files.
 
 A result record derives from `Record` and so has `to_dict()`. What a record does not show in its
 `repr` (rows, caches) it does not tell either; `told` names properties to tell beside the fields.
@@ -7,26 +7,30 @@ A result record derives from `Record` and so has `to_dict()`. What a record does
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
-from collections.abc import Mapping, Set
+import os
+from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import Enum
+from html import escape
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from unveil.errors import did_you_mean
+from unveil.files import atomic_write
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["Record", "as_json", "changed"]
+__all__ = ["Record", "as_json", "changed", "html_table"]
 
 T = TypeVar("T", bound="DataclassInstance")
 
 
 class Record:
-    """A dataclass that can be told as JSON."""
+    """A dataclass that can be told as JSON, shown in a notebook and saved to a file."""
 
     told: ClassVar[tuple[str, ...]] = ()
     """Properties that `to_dict` tells beside the fields."""
@@ -34,6 +38,37 @@ class Record:
     def to_dict(self) -> dict[str, Any]:
         """Everything the record shows, as dicts, lists, texts and numbers, ready for JSON."""
         return _fields(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the network of the result to a model file; a result without one, as JSON.
+
+        The name's ending chooses the format of a model file, as in `Network.save`.
+        """
+        network = getattr(self, "network", None)
+        if network is not None:
+            network.save(path)
+            return
+        with atomic_write(path) as file:
+            file.write(json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n")
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text of the result, and the picture of its network."""
+        network = getattr(self, "network", None)
+        picture = "" if network is None else network._repr_html_()
+        return f"<pre>{escape(str(self))}</pre>{picture}"
+
+
+def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table for notebooks; every text in it is escaped.
+
+    >>> html_table("", ["x"], [["<1"]])
+    '<table><tr><th>x</th></tr><tr><td>&lt;1</td></tr></table>'
+    """
+    caption = f"<caption>{escape(title)}</caption>" if title else ""
+    lines = [[f"<th>{escape(cell)}</th>" for cell in head]]
+    lines += [[f"<td>{escape(cell)}</td>" for cell in row] for row in rows]
+    body = "".join(f"<tr>{''.join(line)}</tr>" for line in lines)
+    return f"<table>{caption}{body}</table>"
 
 
 def changed(settings: T, changes: Mapping[str, Any], owner: str) -> T:

@@ -20,8 +20,11 @@ def _code(page):
     return "\n".join([*spans, *(block.text for block in blocks(page))])
 
 
+REFERENCES = ("cli.md", "python.md")
+"""Pages made from the program itself, which mention everything."""
+
 GUIDES = "\n".join(
-    _code(page) for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "cli.md"
+    _code(page) for page in sorted((ROOT / "docs").glob("*.md")) if page.name not in REFERENCES
 )
 
 

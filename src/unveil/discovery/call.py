@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any, ClassVar
 
 from unveil.discovery.beside import Beside, beside, rows_with_states
@@ -67,6 +68,15 @@ class DiscoveryReport(Record):
     def hidden(self) -> tuple[str, ...]:
         """The names of the hidden variables found."""
         return self.discovery.hidden
+
+    def save(self, path: str | PathLike[str], table_name: str = "table") -> None:
+        """Write the report, the networks and the posterior of every row into the folder `path`."""
+        from unveil.report.discover_folder import write_discovery
+
+        write_discovery(self, path, table_name)
+
+    def __str__(self) -> str:
+        return self.summary
 
     def posteriors(self) -> Table:
         """The rows with the posterior of every hidden state as columns (and the best state).
@@ -155,8 +165,8 @@ def discover(
     for every row; the columns of `drop` are left out, and so are identifiers and dates unless
     `keep` names them; continuous ones are cut by `discretize` (`equal_frequency`, `equal_width`,
     `kmeans`, `deviation`) into `n_bins` bins. `settings`, or any of its fields by name
-    (`max_hidden=1`), say how to look: see `Settings`. `seed` repeats a run, on `n_jobs` processes
-    (all cores if not given). `progress` listens.
+    (`changes`, such as `max_hidden=1`), say how to look: see `Settings`. `seed` repeats a run, on
+    `n_jobs` processes (all cores if not given). `progress` listens.
 
     `evidence` is asked for by cross-validation in `folds` and by `resamples` resampled tables;
     `straw_men` are simpler explanations to compare with. Stopped early (by the listener or after

@@ -28,6 +28,7 @@ class Settings:
       (`blanket`), or learn all arcs anew and polish the best few (`full`)
     - `max_hidden`: at most so many hidden variables
     - `n_states`: a fixed number of states instead of agglomeration
+    - `max_parents`: at most so many parents for any variable
     - `max_candidates`, `max_adapted`, `max_polished`: how many places are looked at, how many of
       the best candidates are adapted (as constructed, as constructed with two states, and twice as
       many learned anew), and how many of all are polished, in every round

@@ -88,6 +88,10 @@ def fit_em(
     over all. `data` is a table, a frame, an array or a path; `weights` say how often each row
     counts.
 
+    Parameters are maximum likelihood, or MAP under `prior`. EM starts `n_starts` times and ends
+    after `max_iterations` or when it gains less than the part `tolerance` of its objective. `seed`
+    repeats a run, `progress` listens, `time_limit` (seconds) ends it with the best so far.
+
     >>> from unveil import datasets
     >>> asia = datasets.network("asia")
     >>> rows = asia.sample(500, seed=1).knock_out(0.2, seed=2)

@@ -118,7 +118,12 @@ def structural_em(
     `data` is a table, a frame, an array or a path; `weights` say how often each row counts.
     Without a start, the first graph has no arcs. Hidden variables keep at least one child. It ends
     when the search changes nothing or the score on what was observed stops improving. `settings`
-    (or any of its fields by name, such as `cap=64`) say how: see `StructuralSettings`.
+    (or any of its fields by name in `changes`, such as `cap=64`) say how: see `StructuralSettings`.
+
+    `score` is BDeu with equivalent sample size 1 unless given; `hidden` says how many states the
+    variables of `start` without a column have; `constraints` limit the graph. `seed` repeats a run,
+    `progress` listens, `time_limit` (seconds) ends it with the best so far, `n_jobs` is how many
+    threads count.
 
     >>> from unveil import datasets
     >>> rows = datasets.network("asia").sample(1000, seed=1).knock_out(0.1, seed=2)

@@ -65,7 +65,8 @@ def cross_validate(
     as `held_out` makes a single split instead of `folds`. With `blocks`, neighbouring rows are left
     out together, for rows that follow one another in time. Asked to stop, it reports the folds done
     so far, at least one; a later fold in which time ran out is not counted, since its learner may
-    have been cut short.
+    have been cut short. `seed` repeats the dealing of rows, `progress` listens, `time_limit` is in
+    seconds.
 
     >>> from unveil import datasets, learn
     >>> table = datasets.network("asia").sample(500, seed=1)

@@ -66,7 +66,7 @@ class LogLoss(Record):
 def log_loss(
     network: Predictor, data: Data, *, weights: Weights = None, unknown: Unknown = "error"
 ) -> LogLoss:
-    """The log-loss of a network on the rows of `data`: a table, a frame, an array, a path.
+    """The log-loss of `network` on the rows of `data`: a table, a frame, an array, a path.
 
     `weights` say how often each row counts, as a column's name or as numbers. A label that the
     network does not know is an error or, with `unknown="missing"`, a missing cell, about which the

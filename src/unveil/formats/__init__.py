@@ -126,7 +126,7 @@ FORMATS: dict[str, Format] = {
 
 
 def load(path: str | PathLike[str], format: str | None = None) -> Network:
-    """The network in a file, compressed by gzip or not.
+    """The network in the file `path`, compressed by gzip or not.
 
     The format is told by `format`, else by the ending of the name, else by the content.
     """
@@ -143,7 +143,7 @@ def load(path: str | PathLike[str], format: str | None = None) -> Network:
 def save(
     network: Network, path: str | PathLike[str], format: str | None = None, **options: Any
 ) -> None:
-    """Write the network to a file; an old one is replaced only when the new one is complete.
+    """Write `network` to the file `path`; an old one is replaced only when the new one is complete.
 
     The ending of the name tells the format (a final `.gz` compresses), unless `format` does.
     `options` go to the format's writer.

@@ -24,7 +24,7 @@ __all__ = ["DAG"]
 class DAG:
     """A directed acyclic graph: the qualitative half of a Bayesian network (Definition 2.1.2).
 
-    The order of `nodes` is kept and used everywhere; the parents of a node keep the order in which
+    `arcs` are (parent, child). The order of `nodes` is kept and used everywhere; the parents of a node keep the order in which
     their arcs were given, because conditional distributions are laid out by it. Two DAGs are equal
     when they have the same nodes and the same arcs: neither order matters for equality.
 
@@ -226,6 +226,12 @@ class DAG:
         if not isinstance(other, DAG):
             return NotImplemented
         return set(self._nodes) == set(other._nodes) and set(self._arcs) == set(other._arcs)
+
+    def to_networkx(self) -> Any:
+        """A `networkx.DiGraph` with the same nodes and arcs; see `unveil.graph.to_networkx`."""
+        from unveil.graph.convert import to_networkx
+
+        return to_networkx(self)
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Nodes and arcs, ready for JSON."""

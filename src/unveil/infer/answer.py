@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,9 @@ import numpy.typing as npt
 from unveil.errors import DataError, ModelError
 from unveil.records import Record
 from unveil.table.variable import Label, Variable, label_text
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["Posterior", "refuse_impossible"]
 
@@ -68,6 +72,23 @@ class Posterior(Record):
         places = self[name].argmax(axis=1)
         labels = self.variables[name].labels
         return [labels[i] for i in places]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas frame with a row per row: a column per state, or the mean and the deviation.
+
+        Columns have two levels, the variable and its state (or `mean`, `standard deviation`).
+        """
+        import pandas
+
+        columns: dict[tuple[str, Any], Matrix] = {}
+        for name, variable in self.variables.items():
+            if name in self.means:
+                columns[name, "mean"] = self.means[name]
+                columns[name, "standard deviation"] = np.sqrt(self.variances[name])
+            else:
+                for s, label in enumerate(variable.labels):
+                    columns[name, label] = self[name][:, s]
+        return pandas.DataFrame(columns)
 
     def __str__(self) -> str:
         n_rows = len(self.log_evidence)

@@ -229,6 +229,9 @@ class ConditionalGaussianCPD:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __str__(self) -> str:
+        return self.describe()
+
     def __repr__(self) -> str:
         name = family_name(self.variable, self.parents)
         return f"ConditionalGaussianCPD({name}, {self.intercepts.size} configurations)"

@@ -181,6 +181,9 @@ class LinearGaussianCPD:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __str__(self) -> str:
+        return self.describe()
+
     def __repr__(self) -> str:
         return f"LinearGaussianCPD({self.describe()})"
 

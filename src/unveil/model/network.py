@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from html import escape
 from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Network"]
 
+MOST_DRAWN = 100
+"""A notebook draws networks of at most so many variables by itself."""
+
 BLOCK = 1 << 16
 """Rows are scored in blocks of this many, so that working memory does not grow with the table."""
 
@@ -33,7 +37,8 @@ BLOCK = 1 << 16
 class Network:
     """A Bayesian network: P(X1, ..., Xn) = product over i of P(Xi | parents of Xi) (Eq. 2.1).
 
-    The graph follows from the distributions: every CPD names its variable and its parents.
+    The graph follows from the distributions `cpds`: each names its variable and its parents. `name`
+    and `description` are for people.
     Nothing changes a network; methods give new ones.
 
     >>> from unveil import TableCPD, Variable
@@ -269,6 +274,25 @@ class Network:
         from unveil.formats import load
 
         return load(path, **options)
+
+    def to_networkx(self) -> Any:
+        """A `networkx.DiGraph` of the variables; a node knows its `states` and if it is `hidden`.
+
+        >>> from unveil import datasets
+        >>> datasets.network("asia").to_networkx().nodes["lung"]["states"]
+        ('yes', 'no')
+        """
+        graph = self.dag.to_networkx()
+        for variable in self.variables:
+            graph.nodes[variable.name].update(states=variable.states, hidden=variable.hidden)
+        return graph
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the picture of the graph and the size."""
+        from unveil.report.picture import draw
+
+        picture = draw(self).svg() if len(self.names) <= MOST_DRAWN else ""
+        return f"{picture}<p>{escape(repr(self))}</p>"
 
     def describe(self) -> str:
         """The network as text: size, hidden variables, and every family on a line.

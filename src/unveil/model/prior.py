@@ -34,7 +34,7 @@ class DirichletPrior(Protocol):
 
 @dataclass(frozen=True)
 class PseudoCount:
-    """The same pseudo-count in every cell: 1 is Laplace's rule and the K2 prior.
+    """The same pseudo-count `count` in every cell: 1 is Laplace's rule and the K2 prior.
 
     >>> PseudoCount(1.0).pseudo_counts(Variable("x", [0, 1]), [])
     array([1.])
@@ -75,7 +75,7 @@ class EquivalentSampleSize:
 
 @dataclass(frozen=True, eq=False)
 class PriorNetwork:
-    """The BDe prior: `size` imagined cases distributed as a network says (Heckerman et al. 1995).
+    """The BDe prior: `size` imagined cases distributed as `network` says (Heckerman et al. 1995).
 
     alpha(x, u) = size * P(x, u), so that equivalent graphs are scored equally.
     """

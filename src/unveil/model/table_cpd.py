@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import ModelError, SizeError, UnveilWarning
 from unveil.model.prior import DirichletPrior
+from unveil.records import html_table
 from unveil.statistics.counting import positions
 from unveil.statistics.protocol import Need
 from unveil.table.core import Column, code_dtype
 from unveil.table.variable import Variable, label_text
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["MAX_CELLS", "TableCPD", "n_cells", "table_of"]
 
@@ -44,14 +48,15 @@ def n_cells(variable: Variable, parents: Sequence[Variable]) -> int:
 class TableCPD:
     """P(variable | parents) as an array of shape (states of parent 1, ..., states of variable).
 
-    Rows must sum to one; small rounding is rescaled, with a warning when it shows (see `ROUNDED`).
+    `values` holds the probabilities of `variable` given `parents`, in that shape. Rows must sum to
+    one; small rounding is rescaled, with a warning when it shows (see `ROUNDED`).
 
     >>> rain = Variable("rain", ["no", "yes"])
     >>> grass = Variable("grass", ["dry", "wet"])
     >>> cpd = TableCPD(grass, [rain], [[0.9, 0.1], [0.2, 0.8]])
     >>> cpd.n_parameters
     2
-    >>> print(cpd.describe())
+    >>> print(cpd)
     P(grass | rain)
     rain  dry  wet
     no    0.9  0.1
@@ -160,6 +165,31 @@ class TableCPD:
 
     def describe(self, max_rows: int = 50) -> str:
         """The table as text, one line per configuration of the parents."""
+        head, body, more = self._cells(max_rows)
+        widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
+        lines = [
+            "  ".join(w.ljust(n) for w, n in zip(x, widths, strict=True)) for x in [head, *body]
+        ]
+        return "\n".join([self._name, *(line.rstrip() for line in lines), *more])
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas frame: a row per configuration of the parents, a column per state.
+
+        >>> toss = TableCPD(Variable("coin", ["heads", "tails"]), [], [0.25, 0.75])
+        >>> toss.to_pandas()["tails"].tolist()
+        [0.75]
+        """
+        import pandas
+
+        index: Any = None
+        if self.parents:
+            labels = [list(v.labels) for v in self.parents]
+            index = pandas.MultiIndex.from_product(labels, names=[v.name for v in self.parents])
+        columns = pandas.Index(list(self.variable.labels), name=self.variable.name)
+        return pandas.DataFrame(self.rows, index=index, columns=columns)
+
+    def _cells(self, max_rows: int) -> tuple[list[str], list[list[str]], list[str]]:
+        """The head and the lines of the table as texts, and a line on those left out."""
         shown = min(self.n_parent_rows, max_rows)
         shape = [v.n_states for v in self.parents]
         digits: Any = np.array(np.unravel_index(np.arange(shown), shape)).T if shape else [[]]
@@ -169,14 +199,15 @@ class TableCPD:
             + [f"{p:.4g}" for p in row]
             for row_digits, row in zip(digits, self.rows[:shown], strict=True)
         ]
-        widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
-        lines = [
-            "  ".join(w.ljust(n) for w, n in zip(x, widths, strict=True)) for x in [head, *body]
-        ]
-        more = (
-            [f"... {self.n_parent_rows - shown:,} more rows"] if shown < self.n_parent_rows else []
-        )
-        return "\n".join([self._name, *(line.rstrip() for line in lines), *more])
+        left = self.n_parent_rows - shown
+        return head, body, [f"... {left:,} more rows"] if left else []
+
+    def _repr_html_(self) -> str:
+        head, body, more = self._cells(50)
+        return html_table(self._name, head, [*body, *([line] for line in more)])
+
+    def __str__(self) -> str:
+        return self.describe()
 
     def to_dict(self) -> dict[str, Any]:
         """The probabilities as nested lists: one list per configuration of the parents."""

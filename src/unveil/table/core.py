@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import DataError, did_you_mean
+from unveil.records import html_table
 from unveil.table.places import count, listing
-from unveil.table.variable import Label, Variable
+from unveil.table.variable import Label, Variable, label_text
 from unveil.table.weights import checked_weights
 
 if TYPE_CHECKING:
@@ -374,6 +375,14 @@ class Table:
     def __reduce__(self) -> tuple[Any, ...]:
         # Rows and weights only: the cache stays behind, and the columns come back read-only.
         return type(self)._trusted, (self.variables, self._columns, self.weights)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first rows."""
+        some = self.take(range(min(self.n_rows, 10)))
+        columns = some.to_dict()
+        rows = zip(*columns.values(), strict=True)
+        cells = [["" if x is None else label_text(x) for x in row] for row in rows]
+        return html_table(repr(self), list(columns), cells)
 
     def __repr__(self) -> str:
         words = [f"{v.name!r} ({_kind(v)})" for v in self.variables[:8]]

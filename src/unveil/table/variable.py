@@ -43,7 +43,7 @@ def label_text(label: Label) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """A named variable: discrete with `states`, or continuous when `states` is `None`.
+    """A variable called `name`: discrete with `states`, or continuous when `states` is `None`.
 
     States are strings, integers, floats or booleans; they keep their type, so `1`, `1.0`, `True`
     and `"1"` are four different labels. `hidden` marks a variable that no table has a column for.

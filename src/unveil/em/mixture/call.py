@@ -77,8 +77,8 @@ def latent_classes(
     `bootstrap` asks for a bootstrap likelihood-ratio test of each number against one fewer, from
     so many drawn tables; see `bootstrap_test`. With a time limit, the tests have half of it.
 
-    A time limit is shared out among the numbers of classes, larger ones getting more. Asked to
-    stop, it gives the best so far, from at least one fit.
+    A `time_limit` in seconds is shared out among the numbers of classes, larger ones getting more.
+    Asked to stop, it gives the best so far, from at least one fit.
 
     >>> from unveil import datasets
     >>> found = latent_classes(datasets.table("college_plans"), classes=[1, 2], n_starts=2, seed=1)
