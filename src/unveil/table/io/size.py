@@ -29,7 +29,10 @@ def check_size(path: Path, head: bytes, most: int | None = MAX_BYTES) -> None:
     if most is None or not path.is_file():
         return
     if most < 0:
-        raise DataError(f"max_bytes is zero or more, or None for no limit, got {most}")
+        raise DataError(
+            f"the largest size of a table is zero bytes or more, got {most}.",
+            hint=Hint("(max_bytes=None sets no limit)"),
+        )
     if _unpacked(path, most) > most or _columns(path, head, most) > most:
         raise SizeError(
             f"{path}: the table takes more than {most:,} bytes once it is unpacked. If there is "
