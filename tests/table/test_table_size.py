@@ -69,7 +69,7 @@ def test_the_command_line_says_how_to_allow_more(tmp_path, capsys):
 
 
 def test_limits_that_are_none(tmp_path):
-    with pytest.raises(DataError, match="max_bytes is zero or more"):
+    with pytest.raises(DataError, match="is zero bytes or more"):
         read_table(written(tmp_path, "csv"), max_bytes=-1)
 
 
