@@ -100,6 +100,7 @@ ESTIMATORS = [
 def test_estimators(estimator, form):
     call = "transform" if hasattr(estimator, "transform") else "predict_proba"
     fitted = estimator.fit(form(RARE))
+    fitted.set_params(unknown="error")
     with pytest.raises(DataError, match="column 'rare': 1 is not one of the known states"):
         getattr(fitted, call)(form(NEW))
     expected = getattr(fitted, call)(form(NEW | {"rare": [None, 0]}))
@@ -107,7 +108,7 @@ def test_estimators(estimator, form):
     with pytest.warns(UnveilWarning, match="1 cell taken as missing"):
         got = getattr(fitted, call)(form(NEW))
     np.testing.assert_allclose(got, expected)
-    fitted.set_params(unknown="error")
+    assert type(estimator)().get_params()["unknown"] == "missing"
 
 
 # The command line ------------------------------------------------------------------------------
@@ -160,7 +161,8 @@ def test_predict_and_impute_say_what_to_do(files, network, capsys):
         words = [command[0], files / "model.json", files / "test.csv", *command[1:]]
         if command[0] == "fit":
             words = ["fit", files / "test.csv", "--structure", files / "model.json"]
-        assert run(*words, "-o", files / "out.csv") == 1
+        out = files / ("out.json" if command[0] == "fit" else "out.csv")
+        assert run(*words, "-o", out) == 1
         said = capsys.readouterr().err
         assert "row 1, column 'rare': 1 is not one of the known states 0." in " ".join(said.split())
         assert "--unknown missing" in said
