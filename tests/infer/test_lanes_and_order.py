@@ -175,7 +175,7 @@ def test_few_cells_equal_all_cells(monkeypatch, n_rows):
 
 
 def test_a_row_is_taken_through_what_costs_less(monkeypatch):
-    network, rows, _, _ = case(5, 40)
+    network, rows, _, _ = case(5, 64)
     tree = JunctionTree(network)
     evidence = evidence_of(network, rows, {})
     monkeypatch.setattr(costs, "CLIQUE", 0)
@@ -184,3 +184,14 @@ def test_a_row_is_taken_through_what_costs_less(monkeypatch):
     assert set(few) == {r for r, cost in enumerate(work) if cost < tree.n_cells}
     assert max(work[r] for r in few) == costs.SLICE * most
     assert 0 in many  # the row that shows nothing
+
+
+def test_few_rows_do_not_go_through_empty_lanes(monkeypatch):
+    """A row alone would pay for 64 lanes, so it goes through what it agrees with, even if all."""
+    network, rows, _, _ = case(5, 64)
+    tree = JunctionTree(network)
+    monkeypatch.setattr(costs, "CLIQUE", 0)
+    together = tree._by_agreement(evidence_of(network, rows, {}))[1]
+    assert 0 in together
+    few, many, _ = tree._by_agreement(evidence_of(network, rows[:1], {}))
+    assert (few.tolist(), many.size) == ([0], 0)

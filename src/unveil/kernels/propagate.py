@@ -47,7 +47,8 @@ class TreePlan(NamedTuple):
     `home[v]`, where it has `stride[v]` and `n_states[v]`. The separator of c is over the variables
     `sep_var[sep_var_first[c] : sep_var_first[c + 1]]` with strides `sep_stride`, the clique itself
     over those of `member`, likewise. Positions of cells and entries are unsigned, which spares the
-    compiled loops a check for negative indices.
+    compiled loops a check for negative indices. Unless `guarded`, no product of potentials can be
+    so small that it vanishes (with soft evidence it still can).
     """
 
     first: Array
@@ -67,6 +68,7 @@ class TreePlan(NamedTuple):
     member: Array
     member_stride: Array
     floor: Array
+    guarded: bool
 
 
 @compiled(error_model="numpy")
@@ -185,22 +187,23 @@ def _collect(
     sums: Array,
     floor: Array,
     gone: Array,
+    guarded: bool,
     log_z: Array,
     top: bool,
 ) -> None:
     """Pass messages to the roots; adds log P(evidence) of every lane to `log_z`.
 
     -inf stands for evidence that is impossible, NaN for evidence that too much may have vanished
-    of. With `top`, sums become maxima (for the most probable explanation). No entry of clique c
-    above zero is below `floor[c]`, and no entry lost more than `gone[c]`, as c is scaled now; once
-    its message is made, the same is true of that.
+    of. With `top`, sums become maxima (for the most probable explanation). If `guarded`, no entry
+    of clique c above zero is below `floor[c]`, and no entry lost more than `gone[c]`, as c is
+    scaled now; once its message is made, the same is true of that.
     """
     n = plan.parent.size
-    scale, least = np.empty(len(lanes)), np.empty(len(lanes))
+    scale = np.empty(len(lanes))
     for c in range(n):
         for b in range(len(lanes)):
             biggest[c, b] = 1.0
-            gone[c, b] = 0.0 if floor[c, b] >= LEAST else LEAST
+            gone[c, b] = LEAST if guarded and floor[c, b] < LEAST else 0.0
     for c in range(n - 1, -1, -1):
         first, last = plan.sep_first[c], plan.sep_first[c + 1]
         message[first:last] = 0.0
@@ -218,30 +221,44 @@ def _collect(
         _rule_out(plan, message, codes, missing, rows, c)
         for b in range(len(lanes)):
             scale[b] = 0.0
-            least[b] = 1.0
         for entry in range(first, last):
             for b in range(len(lanes)):
                 value = message[entry, b]
                 scale[b] = max(scale[b], value) if top else scale[b] + value
-                least[b] = min(least[b], value if value > 0.0 else 1.0)
         # log P(e) = sum over all cliques of log sum_s m_C(s), m_C being scaled to sum to one
-        share = (plan.first[c + 1] - plan.first[c]) / (last - first)
         for b in range(len(lanes)):
             sums[c, b] = scale[b]
             log_z[b] += _log(scale[b], gone[c, b])
             scale[b] = 1.0 / scale[b] if scale[b] >= LEAST else 1.0
-            floor[c, b] = least[b] * scale[b]
-            gone[c, b] *= share * scale[b]
+        if guarded:
+            _bound(plan, lanes, message, scale, floor, gone, c)
         for entry in range(first, last):
             for b in range(len(lanes)):
                 message[entry, b] *= scale[b]
         p = plan.parent[c]
         if p >= 0:
-            _absorb(plan, lanes, table, message, biggest, floor, gone, log_z, c, p)
+            _absorb(plan, lanes, table, message, biggest, floor, gone, guarded, log_z, c, p)
             continue
         for b in range(len(lanes)):
             if gone[c, b] > MOST_LOST:
                 log_z[b] = np.nan
+
+
+@compiled(error_model="numpy")
+def _bound(
+    plan: TreePlan, lanes: Any, message: Array, scale: Array, floor: Array, gone: Array, c: int
+) -> None:
+    """Carry the bounds of clique c over to its message, which is about to be scaled by `scale`."""
+    first, last = plan.sep_first[c], plan.sep_first[c + 1]
+    least = np.ones(len(lanes))
+    for entry in range(first, last):
+        for b in range(len(lanes)):
+            value = message[entry, b]
+            least[b] = min(least[b], value if value > 0.0 else 1.0)
+    share = (plan.first[c + 1] - plan.first[c]) / (last - first)
+    for b in range(len(lanes)):
+        floor[c, b] = least[b] * scale[b]
+        gone[c, b] *= share * scale[b]
 
 
 @compiled(error_model="numpy")
@@ -261,6 +278,7 @@ def _absorb(
     biggest: Array,
     floor: Array,
     gone: Array,
+    guarded: bool,
     log_z: Array,
     c: int,
     p: int,
@@ -271,12 +289,14 @@ def _absorb(
     for b in range(len(lanes)):
         log_z[b] += _log(biggest[p, b], gone[p, b])
         inverse[b] = 1.0 / biggest[p, b] if biggest[p, b] >= LEAST else 1.0
-        # Both factors are at most one, so what each of them lost is at worst lost once more.
-        gone[p, b] = gone[p, b] * inverse[b] + gone[c, b]
-        floor[p, b] *= inverse[b] * floor[c, b]
-        if floor[p, b] < LEAST:
-            floor[p, b] = LEAST
-            gone[p, b] += LEAST
+    if guarded:
+        for b in range(len(lanes)):
+            # Both factors are at most one, so what each of them lost is at worst lost once more.
+            gone[p, b] = gone[p, b] * inverse[b] + gone[c, b]
+            floor[p, b] *= inverse[b] * floor[c, b]
+            if floor[p, b] < LEAST:
+                floor[p, b] = LEAST
+                gone[p, b] += LEAST
     first = plan.sep_first[c]
     shift = plan.down_first[c] - plan.first[p]
     for cell in range(plan.first[p], plan.first[p + 1]):
@@ -384,13 +404,14 @@ def calibrate(
     factor = np.empty((max(plan.n_states), width))
     logs = np.empty(width)
     lane_weight = np.empty(width)
+    guarded = plan.guarded or max(soft_first) >= 0
     for begin in range(0, rows.size, width):
         batch = rows[begin : begin + width]
         _start(plan, lanes, table, floor, logs)
         _enter(plan, lanes, table, codes, missing, batch, soft, soft_first, factor, floor, logs)
         _collect(
-            plan, lanes, codes, missing, batch, table, message, biggest, sums, floor, gone, logs,
-            truth(False),
+            plan, lanes, codes, missing, batch, table, message, biggest, sums, floor, gone,
+            guarded, logs, truth(False),
         )  # fmt: skip
         for b, r in enumerate(batch):
             log_z[r] = logs[b]
@@ -514,13 +535,14 @@ def explain(
     factor = np.empty((max(plan.n_states), width))
     logs = np.empty(width)
     cells = np.empty(plan.parent.size, np.uint64)
+    guarded = plan.guarded or max(soft_first) >= 0
     for begin in range(0, rows.size, width):
         batch = rows[begin : begin + width]
         _start(plan, lanes, table, floor, logs)
         _enter(plan, lanes, table, codes, missing, batch, soft, soft_first, factor, floor, logs)
         _collect(
-            plan, lanes, codes, missing, batch, table, message, biggest, sums, floor, gone, logs,
-            top,
+            plan, lanes, codes, missing, batch, table, message, biggest, sums, floor, gone,
+            guarded, logs, top,
         )  # fmt: skip
         for b, r in enumerate(batch):
             log_z[r] = logs[b]

@@ -104,10 +104,10 @@ def _collect(
     -inf stands for evidence that is impossible, NaN for evidence that too much may have vanished
     of: `floor` and `gone` are as in `propagate`.
     """
-    n = plan.parent.size
+    n, guarded = plan.parent.size, plan.guarded
     biggest, floor, gone = np.ones(n), plan.floor.copy(), np.zeros(n)
     for c in range(n):
-        if floor[c] < LEAST:
+        if guarded and floor[c] < LEAST:
             gone[c] = LEAST
     log_z = 0.0
     for c in range(n - 1, -1, -1):
@@ -124,7 +124,7 @@ def _collect(
         for e in range(entry_first[c], entry_first[c + 1]):
             m = message[entries[e]]
             scale = max(scale, m) if top else scale + m
-            if m > 0.0:
+            if guarded and m > 0.0:
                 least = min(least, m)
         if scale < LEAST:
             return -np.inf if scale == 0.0 and gone[c] == 0.0 else np.nan
@@ -143,12 +143,13 @@ def _collect(
         if biggest[p] < LEAST:
             return -np.inf if biggest[p] == 0.0 and gone[p] == 0.0 else np.nan
         log_z += math.log(biggest[p])
-        floor[p] *= least * inverse / biggest[p]
+        if guarded:
+            floor[p] *= least * inverse / biggest[p]
+            gone[p] = gone[p] / biggest[p] + gone[c]
+            if floor[p] < LEAST:
+                floor[p] = LEAST
+                gone[p] += LEAST
         inverse = 1.0 / biggest[p]
-        gone[p] = gone[p] * inverse + gone[c]
-        if floor[p] < LEAST:
-            floor[p] = LEAST
-            gone[p] += LEAST
         most = 0.0
         # psi_P(x) <- psi_P(x) m_C(s) / (its largest entry so far)
         shift = plan.down_first[c] - plan.first[p]
