@@ -278,6 +278,7 @@ def test_helpful_inserts_by_definition(random_seed):
             and not adjacent[y, x]
             and all(blocked[i, v] for v in around if adjacent[v, x])
         ]
+        expected.sort(key=lambda option: -option[2])
         found = helpful_inserts(gains, 0.1, blocked, adjacent, around, y)
         assert list(zip(*[column.tolist() for column in found], strict=True)) == expected
 

@@ -356,7 +356,7 @@ def moved(
 def helpful_inserts(
     gains: Array, least: float, blocked: Array, adjacent: Array, around: Array, y: int
 ) -> tuple[Array, Array, Array]:
-    """The inserts into y that gain more than `least`: cliques, new parents and gains.
+    """The inserts into y that gain more than `least`, best first: cliques, new parents and gains.
 
     `gains[i, x]` is the gain with clique i, whose members row i of `blocked` marks, out of the
     neighbours `around` y. The clique of an insert of x holds all of these that are adjacent to x.
@@ -374,10 +374,11 @@ def helpful_inserts(
             if fits:
                 which[size], xs[size] = i, x
                 size += 1
-    found = np.empty(size)
+    loss = np.empty(size)
     for k in range(size):
-        found[k] = gains[which[k], xs[k]]
-    return which[:size].copy(), xs[:size].copy(), found
+        loss[k] = -gains[which[k], xs[k]]
+    order = np.argsort(loss, kind="mergesort")  # which is stable
+    return which[order], xs[order], -loss[order]
 
 
 @compiled

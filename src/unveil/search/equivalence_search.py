@@ -274,7 +274,7 @@ class _Inserts:
         ]
 
     def rank(self, climber: EquivalenceClimber, rows: Iterator[npt.NDArray[np.float64]]) -> None:
-        """Sort the options by their gains, given the toggles of the `families`, next in `rows`."""
+        """Find the options, given the toggles of the `families`, which are next in `rows`."""
         self.blocked = np.zeros((len(self.sets), climber.n), np.uint8)
         gains = np.empty((len(self.sets), climber.n))
         for i, chosen in enumerate(self.sets):
@@ -284,8 +284,6 @@ class _Inserts:
         self.which, self.xs, self.gains = helpful_inserts(
             gains, climber.tie, self.blocked, climber.adjacent, self._around, self._y
         )
-        if self.gains.size > 1:
-            self._keep((-self.gains).argsort(kind="stable"))
 
     def gain(self, rank: int) -> float:
         """The gain of the option of that rank; minus infinity if there are fewer."""
@@ -297,11 +295,8 @@ class _Inserts:
 
     def forbid(self, x: int, chosen: list[int]) -> None:
         """Strike one option that turned out to be impossible."""
-        struck = (self.xs == x) & (self.which == self.sets.index(chosen))
-        self._keep(np.flatnonzero(~struck))
-
-    def _keep(self, places: npt.NDArray[np.int64]) -> None:
-        self.gains, self.xs, self.which = self.gains[places], self.xs[places], self.which[places]
+        left = (self.xs != x) | (self.which != self.sets.index(chosen))
+        self.gains, self.xs, self.which = self.gains[left], self.xs[left], self.which[left]
 
 
 def _cliques(nodes: list[int], adjacent: npt.NDArray[np.bool_]) -> Iterator[list[int]]:

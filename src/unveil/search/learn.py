@@ -98,7 +98,8 @@ def learn(
         scores, **{k: v for k, v in given.items() if v is not None}, **options
     )
     dag = in_order(result.dag, names)
-    return Learned(fit(dag, data, prior or chosen.prior), replace(result, dag=dag), scores)
+    network = fit(dag, scores.statistics, prior or chosen.prior)
+    return Learned(network, replace(result, dag=dag), scores)
 
 
 def in_order(dag: DAG, names: Sequence[str]) -> DAG:
