@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.graph.triangulation import CliqueTree, clique_tree
-from unveil.kernels.propagate import LEAST, TreePlan
+from unveil.kernels.collect import LEAST, TreePlan
 from unveil.model.network import Network
 from unveil.model.table_cpd import table_of
 

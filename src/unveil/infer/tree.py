@@ -20,7 +20,8 @@ import numpy.typing as npt
 from unveil.errors import Hint, SizeError
 from unveil.infer import costs
 from unveil.infer.clique_layout import CliqueLayout
-from unveil.kernels.propagate import TreePlan, calibrate, explain
+from unveil.kernels.collect import TreePlan
+from unveil.kernels.propagate import calibrate, explain
 from unveil.kernels.propagate_logs import calibrate_logs, explain_logs
 from unveil.kernels.slices import agreeing_cells, calibrate_slices, explain_slices
 from unveil.kernels.threads import in_threads
