@@ -18,14 +18,13 @@ from unveil.kernels.classes import (
     differing,
     entries,
     extend,
-    first_valid_insert,
-    helpful_inserts,
     matrix_of,
     moved,
     redraw,
     revised,
     transposed,
 )
+from unveil.kernels.inserts import first_valid_insert, helpful_inserts
 from unveil.kernels.moves import (
     ADD,
     DELETE,

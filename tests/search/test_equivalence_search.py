@@ -9,7 +9,7 @@ from score.tables import random_table, tables
 
 from unveil.errors import DataError, ModelError
 from unveil.graph import DAG, completed_pdag, random_dag
-from unveil.kernels.classes import first_valid_insert
+from unveil.kernels.inserts import first_valid_insert
 from unveil.model import Network, TableCPD
 from unveil.progress import Ticker
 from unveil.search import combined_search, equivalence_search, hill_climbing

@@ -23,12 +23,11 @@ from unveil.graph.dag import DAG
 from unveil.kernels.classes import (
     completed,
     entries,
-    first_valid_insert,
-    helpful_inserts,
     matrix_of,
     moved,
     transposed,
 )
+from unveil.kernels.inserts import first_valid_insert, helpful_inserts
 from unveil.progress import Progress, Step, StopReason, Ticker, run
 from unveil.score.protocol import Families, Family
 from unveil.search.graph_state import dag_from, parents_matrix
