@@ -35,8 +35,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cold_start import cold
 from common import machine, markdown_table, network_file, versions, write_json
+from structure_cold import cold
 from structure_tools import TOOLS, Clock, Record
 
 from unveil import BIC, DAG, BDeu, Network, Table, __version__
