@@ -205,8 +205,8 @@ def main() -> None:
                 f"{after['result']:.4f}",
             ]  # fmt: skip
             print(f"| {' | '.join(line)} |", flush=True)
-    if out:
-        write_json(out, record)
+            if out:
+                write_json(out, record)
 
 
 if __name__ == "__main__":
