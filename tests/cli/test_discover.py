@@ -10,7 +10,7 @@ import pytest
 from unveil import Network, Table, TableCPD, Variable, load
 from unveil.cli import main
 
-QUICK = ["--max-hidden", "1", "--seed", "1", "--resamples", "1", "--no-straw-men", "--jobs", "1"]
+QUICK = ["--max-hidden", "1", "--seed", "1", "--resamples", "1", "--no-straw-men", "--n-jobs", "1"]
 FILES = ["baseline.json", "log.jsonl", "model.json", "posteriors.csv", "report.html", "state.json"]
 
 
@@ -238,7 +238,7 @@ def test_rows_keep_their_names(run, data, tmp_path):
 
 
 def test_going_on_keeps_the_seed(run, data, tmp_path, monkeypatch):
-    unseeded = ["--max-hidden", "2", "--resamples", "1", "--no-straw-men", "--jobs", "1"]
+    unseeded = ["--max-hidden", "2", "--resamples", "1", "--no-straw-men", "--n-jobs", "1"]
     words = ["discover", data, "-o", tmp_path, *unseeded]
     with monkeypatch.context() as patch:
         stop_when(patch, "round 2")

@@ -39,7 +39,7 @@ MOST_LINES = 60
 @reads_table
 def cluster(
     data: TableFile,
-    classes: Annotated[
+    n_classes: Annotated[
         str | None,
         typer.Option(
             help="How many classes: a number, a list '2,3,5' or a range '2..10'; 1..6, or as many "
@@ -68,13 +68,16 @@ def cluster(
         Path | None,
         typer.Option(help="Where to write all figures (.json).", callback=writes_file(".json")),
     ] = None,
-    starts: Annotated[int, typer.Option(min=1, help="How many times EM starts.")] = 10,
+    n_starts: Annotated[int, typer.Option(min=1, help="How many times EM starts.")] = 10,
     equivalent_sample_size: Annotated[
         float | None,
         typer.Option(help="Equivalent sample size of a prior; maximum likelihood if not given."),
     ] = None,
     folds: Annotated[
         int | None, typer.Option(min=2, help="Also the log-loss by so many folds of held-out rows.")
+    ] = None,
+    held_out: Annotated[
+        float | None, typer.Option(help="The same by leaving out this fraction of the rows once.")
     ] = None,
     bootstrap: Annotated[
         int,
@@ -89,6 +92,10 @@ def cluster(
         str | None,
         typer.Option(help="What its classes are called, the largest first: 'low,high'."),
     ] = None,
+    max_iterations: Annotated[int, typer.Option(min=1, help="At most so many EM steps.")] = 2000,
+    tolerance: Annotated[
+        float, typer.Option(help="EM stops when it gains less than this part of its objective.")
+    ] = 1e-9,
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
@@ -99,17 +106,15 @@ def cluster(
 ) -> None:
     """Sort the rows into latent classes and choose how many there are."""
     from unveil.em.mixture import latent_classes
-    from unveil.model import EquivalentSampleSize
 
     table = prepared(data, reading, drop, discretize, n_bins)
-    size = equivalent_sample_size
-    prior = None if size is None else EquivalentSampleSize(size)
     with live_progress("nats") as listener:
         found = latent_classes(
-            table, None if classes is None else _numbers(classes), score, starts,  # type: ignore[arg-type]
-            prior, class_name(name), folds,
-            seed=seed, progress=listener, time_limit=time_limit, states=class_states(state_names),
-            bootstrap=bootstrap,
+            table, None if n_classes is None else _numbers(n_classes), score, n_starts,  # type: ignore[arg-type]
+            name=class_name(name), equivalent_sample_size=equivalent_sample_size,
+            folds=folds, held_out=held_out, max_iterations=max_iterations, tolerance=tolerance,
+            seed=seed, progress=listener, time_limit=time_limit,
+            state_names=class_states(state_names), bootstrap=bootstrap,
         )  # fmt: skip
     say(f"{data}: {table.n_rows:,} rows, {table.n_columns} columns")
     _show(found)
@@ -117,7 +122,7 @@ def cluster(
     if names is not None and len(names) != found.n_classes:
         note(
             f"{', '.join(names)} are names for {len(names)} classes, and {found.n_classes} were "
-            f"chosen; say --classes {len(names)} to have as many"
+            f"chosen; say --n-classes {len(names)} to have as many"
         )
     if output is not None:
         found.network.save(output)
@@ -142,7 +147,7 @@ def _numbers(words: str) -> list[int]:
         numbers = []
     if not numbers or min(numbers) < 1:
         raise DataError(
-            f"--classes {words}: give a number like 4, a list like 2,3,5 or a range like 2..10"
+            f"--n-classes {words}: give a number like 4, a list like 2,3,5 or a range like 2..10"
         )
     return numbers
 

@@ -42,7 +42,7 @@ def fit(
     maximum_likelihood: Annotated[
         bool, typer.Option("--maximum-likelihood", help="No prior: the likeliest parameters.")
     ] = False,
-    starts: Annotated[int, typer.Option(min=1, help="How many times EM starts.")] = 5,
+    n_starts: Annotated[int, typer.Option(min=1, help="How many times EM starts.")] = 5,
     max_iterations: Annotated[int, typer.Option(min=1, help="At most so many EM steps.")] = 500,
     tolerance: Annotated[
         float, typer.Option(help="EM stops when it gains less than this part of its objective.")
@@ -67,7 +67,7 @@ def fit(
     with live_progress("nats") as listener:
         found = refit(
             model, table, prior, unknown=reading["unknown"], declared=reading.get("states", ()),
-            n_starts=starts, max_iterations=max_iterations, tolerance=tolerance, seed=seed,
+            n_starts=n_starts, max_iterations=max_iterations, tolerance=tolerance, seed=seed,
             progress=listener, time_limit=time_limit,
         )  # fmt: skip
     used = found.table

@@ -84,7 +84,7 @@ def learn(
         int, typer.Option(help="Learn from so many resampled tables to see how sure each arc is.")
     ] = 0,
     time_limit: TimeLimit = None,
-    jobs: Jobs = None,
+    n_jobs: Jobs = None,
     seed: Seed = None,
     *,
     reading: dict[str, Any],
@@ -100,7 +100,7 @@ def learn(
         "search": search,
         "constraints": _constraints(max_parents, require, forbid, tier),
         "seed": seed,
-        "n_jobs": jobs,
+        "n_jobs": n_jobs,
     }
     if not table.is_complete:
         note(f"{table.n_missing:,} cells are empty: learning by structural EM")

@@ -95,7 +95,10 @@ def columns_named(words: list[str] | None, known: Collection[str] = ()) -> list[
     return list(dict.fromkeys(found))
 
 
-OLD_OPTIONS = {"--ess": "--equivalent-sample-size", "--bins": "--n-bins", "--criterion": "--score"}
+OLD_OPTIONS = {
+    "--ess": "--equivalent-sample-size", "--bins": "--n-bins", "--criterion": "--score",
+    "--jobs": "--n-jobs", "--starts": "--n-starts", "--classes": "--n-classes",
+}  # fmt: skip
 """Options as they used to be called; still understood, not shown."""
 
 
