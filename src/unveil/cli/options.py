@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from unveil.cli.live import waiting
 from unveil.errors import DataError
 
 if TYPE_CHECKING:
@@ -67,6 +68,13 @@ def read_and_prepared(
     data: Path, reading: dict[str, Any], drop: list[str] | None, method: str | None, n_bins: int
 ) -> tuple[Table, Table]:
     """The table in a file as it is, and ready to learn from."""
+    with waiting(f"reading {data.name}"):
+        return _read_and_prepared(data, reading, drop, method, n_bins)
+
+
+def _read_and_prepared(
+    data: Path, reading: dict[str, Any], drop: list[str] | None, method: str | None, n_bins: int
+) -> tuple[Table, Table]:
     from unveil.table import Table, prepare
 
     table = Table.read(data, **reading)

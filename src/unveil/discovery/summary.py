@@ -109,17 +109,21 @@ def _too_close(
     best = max(checked, key=lambda c: c.gain)
     needed = max(luck(tried), min_gain)
     why = "would be luck" if luck(tried) >= min_gain else "are asked for"
+    asked = f"{needed:.1f} {why}"
+    if best.gain > needed:  # then it is the rows left out that say too little
+        asked = f"{luck(tried):.1f} on rows left out would be luck"
     return (
         f"Too close to call: the best candidate ({best.n_states} states behind "
         f"{', '.join(best.children)}) gains {best.gain:.1f} nats, and {best.predicted:.1f} on rows "
-        f"left out; after {n_places(tried)} places tried, {needed:.1f} {why}."
+        f"left out; after {n_places(tried)} places tried, {asked}."
     )
 
 
 def _latent_classes_fit(report: DiscoveryReport) -> list[str]:
     """A word about the plain latent class model, if it is better than no hidden variable."""
     tried = [c for r in report.discovery.rounds for c in r.candidates]
-    plain = [c for c in tried if isinstance(c, Candidate) and c.is_latent_class and c.gain > 0]
+    plain = [c for c in tried if isinstance(c, Candidate) and c.is_latent_class]
+    plain = [c for c in plain if c.gain > 0 and c.verdict in PAYING]
     if not plain:
         return []
     best = max(plain, key=lambda c: c.gain)
