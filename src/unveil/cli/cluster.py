@@ -12,6 +12,7 @@ import typer
 from unveil.cli.live import live_progress
 from unveil.cli.naming import class_name, class_states
 from unveil.cli.options import (
+    Allowance,
     Bins,
     Discretize,
     Drop,
@@ -105,6 +106,7 @@ def cluster(
     reading: dict[str, Any],
 ) -> None:
     """Sort the rows into latent classes and choose how many there are."""
+    allowance = Allowance(time_limit)
     from unveil.em.mixture import latent_classes
 
     table = prepared(data, reading, drop, discretize, n_bins)
@@ -113,7 +115,7 @@ def cluster(
             table, None if n_classes is None else _numbers(n_classes), score, n_starts,  # type: ignore[arg-type]
             name=class_name(name), equivalent_sample_size=equivalent_sample_size,
             folds=folds, held_out=held_out, max_iterations=max_iterations, tolerance=tolerance,
-            seed=seed, progress=listener, time_limit=time_limit,
+            seed=seed, progress=listener, time_limit=allowance.left,
             state_names=class_states(state_names), bootstrap=bootstrap,
         )  # fmt: skip
     say(f"{data}: {table.n_rows:,} rows, {table.n_columns} columns")

@@ -10,6 +10,7 @@ import typer
 from unveil.cli.live import live_progress
 from unveil.cli.naming import NewNames, NewStates, new_names, new_states
 from unveil.cli.options import (
+    Allowance,
     Bins,
     Discretize,
     Drop,
@@ -25,6 +26,9 @@ from unveil.cli.outputs import writes_folder
 from unveil.cli.screen import note, say
 
 __all__ = ["discover"]
+
+FOR_THE_REPORT = 0.1
+"""The share of a time limit that is kept for writing what was found."""
 
 
 @reads_table
@@ -82,6 +86,7 @@ def discover(
     reading: dict[str, Any],
 ) -> None:
     """Find hidden variables in a table; Ctrl-C keeps the best so far."""
+    allowance = Allowance(time_limit)
     from unveil.discovery import RunFolder, Settings
     from unveil.discovery.naming import check_names, named
     from unveil.report import write_discovery
@@ -101,7 +106,7 @@ def discover(
     with live_progress("nats") as listener:
         report = folder.discover(
             progress=listener, straw_men=straw_men, resamples=resamples, folds=folds,
-            time_limit=time_limit, n_jobs=n_jobs,
+            time_limit=allowance.part(1 - FOR_THE_REPORT), n_jobs=n_jobs,
         )  # fmt: skip
     as_found = report
     report = named(report.with_rows(read, id, columns_named(compare, read.names)), names)

@@ -10,6 +10,7 @@ import typer
 
 from unveil.cli.live import live_progress
 from unveil.cli.options import (
+    Allowance,
     Bins,
     Discretize,
     Drop,
@@ -90,6 +91,7 @@ def learn(
     reading: dict[str, Any],
 ) -> None:
     """Learn the structure and parameters of a Bayesian network; empty cells are fine."""
+    allowance = Allowance(time_limit)
     from unveil.evaluate import arc_worth
     from unveil.learning import learn as learn_network
     from unveil.learning import score_named
@@ -105,7 +107,7 @@ def learn(
     if not table.is_complete:
         note(f"{table.n_missing:,} cells are empty: learning by structural EM")
     with live_progress("nats") as listener:
-        learned = learn_network(table, progress=listener, time_limit=time_limit, **settings)
+        learned = learn_network(table, progress=listener, time_limit=allowance.left, **settings)
     arcs = arc_worth(learned.scores, learned.dag)
     sure = _confidence(table, settings, bootstrap) if bootstrap else None
     if sure is not None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import inspect
+import time
 from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from unveil.table import Table
 
 __all__ = [
+    "Allowance",
     "Bins",
     "Command",
     "Discretize",
@@ -83,6 +86,24 @@ def _read_and_prepared(
     asked_for = {*(reading.get("kinds") or ()), *(reading.get("states") or ())}
     ready = prepare(table, drop=away, discretize=way, n_bins=n_bins, keep=asked_for)
     return table, ready.table
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What is left of a time limit: reading the table counts, as everything the command does."""
+
+    limit: float | None
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def left(self) -> float | None:
+        """The seconds left, or `None` without a limit."""
+        spent = time.monotonic() - self.began
+        return None if self.limit is None else max(0.0, self.limit - spent)
+
+    def part(self, share: float) -> float | None:
+        """A share of the seconds left."""
+        return None if self.left is None else share * self.left
 
 
 def columns_named(words: list[str] | None, known: Collection[str] = ()) -> list[str]:

@@ -206,13 +206,13 @@ def discover(
         raise DataError(
             f"resamples must not be negative and folds at least 2, got {resamples} and {folds}"
         )
+    ticker = Ticker.of(progress, time_limit)
     away = [*([drop] if isinstance(drop, str) else drop), *compare, *([] if id is None else [id])]
     read, table = read_and_ready(data, weights, dict.fromkeys(away), discretize, n_bins, keep)
     settings = changed(settings or Settings(), changes, "discover")
     names = check_names(name, state_names, read.names)
     if not settings.blocks:
         tell_of_order(table)
-    ticker = Ticker.of(progress, time_limit)
     searching = ticker.part(share=1.0 - FOR_EVIDENCE if evidence or straw_men else 1.0)
     found = discover_networks(
         table, settings, earlier, None, seed, searching, None, n_jobs, on_round, notes

@@ -45,9 +45,7 @@ def asked_for(source: Any, most: int) -> Asked:
             break
         kind, rows, n_bytes = _message(memoryview(message.metadata), message.body)
         batch = kind == BATCH
-        found = Asked(
-            found.n_bytes + n_bytes, found.n_rows + batch * rows, found.n_batches + batch
-        )
+        found = Asked(found.n_bytes + n_bytes, found.n_rows + batch * rows, found.n_batches + batch)
     return found
 
 
