@@ -78,6 +78,20 @@ def test_latent_classes_that_predict_no_better_are_not_said_to_fit(close):
     assert "Latent classes fit" not in words
 
 
+def test_what_there_was_no_time_to_check_is_not_called_unwarranted(close):
+    (only,) = close.discovery.rounds
+    cut = tuple(
+        replace(c, gain=5000.0, predicted=float("nan"), verdict=Verdict.NOT_CHECKED)
+        for c in only.candidates
+    )
+    rounds = (replace(only, candidates=cut),)
+    found = replace(close.discovery, rounds=rounds, stopped="time limit")
+    words = replace(close, discovery=found, stopped="time limit").headline
+    assert words.startswith("Stopped by the time limit. Nothing is decided: the best of ")
+    assert "gains 5,000.0 nats, but there was no time to see whether it predicts" in words
+    assert "warranted" not in words
+
+
 def test_a_gain_that_is_enough_but_predicts_too_little_is_told_so(close):
     (only,) = close.discovery.rounds
     large = tuple(

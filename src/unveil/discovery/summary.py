@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 from typing import TYPE_CHECKING
 
 from unveil.discovery.candidates import Candidate, Refused, Verdict
@@ -89,18 +90,26 @@ def _nothing_found(report: DiscoveryReport) -> list[str]:
     if checked:
         said.append(_too_close(tried, checked, found.settings.min_gain))
     elif paying := [*paying, *(c for c in tried if c.verdict is Verdict.PREDICTS_NO_BETTER)]:
-        best = max(c.gain for c in paying)
-        said.append(
+        best = max(paying, key=lambda c: c.gain)
+        said.append(_unchecked(tried, best) if early and isnan(best.predicted) else (
             f"No hidden variable is warranted{so_far}: of {len(tried)} candidates tried, "
-            f"{len(paying)} pay for their parameters (the best gains {best:.1f} nats), but none "
-            "was seen to predict rows that were left out better."
-        )
+            f"{len(paying)} pay for their parameters (the best gains {best.gain:,.1f} nats), but "
+            "none was seen to predict rows that were left out better."
+        ))  # fmt: skip
     else:
         said.append(
             f"No hidden variable is warranted{so_far}: of {len(tried)} candidates tried, none "
             "pays for its parameters."
         )
     return said
+
+
+def _unchecked(tried: Sequence[Candidate | Refused], best: Candidate | Refused) -> str:
+    return (
+        f"Nothing is decided: the best of {len(tried)} candidates tried ({best.n_states} states "
+        f"behind {', '.join(best.children)}) gains {best.gain:,.1f} nats, but there was no time to "
+        "see whether it predicts rows that were left out better; give it more time."
+    )
 
 
 def _too_close(
