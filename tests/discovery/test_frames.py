@@ -2,6 +2,7 @@
 
 import datetime
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas
@@ -11,6 +12,7 @@ import pytest
 
 import unveil
 from unveil import Settings
+from unveil.discovery import Candidate
 from unveil.errors import UnveilWarning
 
 QUICK = Settings(max_hidden=1, max_candidates=2, max_adapted=1, max_polished=1, restarts=0)
@@ -110,3 +112,13 @@ def test_the_index_of_a_frame_is_no_column_and_no_reason_to_fail():
     frame.index = [f"row {i}" for i in range(len(frame))][::-1]
     report, _ = found_in(frame)
     assert report.table.n_rows == len(frame)
+
+
+def test_a_column_that_never_differs_is_nobodys_child():
+    answers = {n: c for n, c in columns().items() if n in ("müde", "a b", "x;y")}
+    rows = {**answers, "same": ["7"] * 400, "rare": [None] * 399 + ["seen"]}
+    report, _ = found_in(rows, settings=replace(QUICK, adapt="em"))
+    tried = [c for r in report.discovery.rounds for c in r.candidates]
+    plain = [c for c in tried if isinstance(c, Candidate) and c.is_latent_class]
+    assert plain
+    assert all(set(c.children) == set(answers) for c in plain)
