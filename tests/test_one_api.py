@@ -45,6 +45,7 @@ ELSEWHERE = {
         "tier": (Constraints, "tiers"),
         "bootstrap": (bootstrap_arcs, "n_samples"),
     },
+    "cluster": {"covariate": (unveil.latent_classes, "covariates")},
     "query": {
         "seed": (gibbs, "seed"),
         "do": (unveil.Network.do, "actions"),

@@ -19,7 +19,8 @@ from unveil.cli.options import (
     Seed,
     TableFile,
     TimeLimit,
-    prepared,
+    columns_named,
+    read_and_prepared,
     reads_table,
 )
 from unveil.cli.outputs import writes_file, writes_network, writes_table
@@ -28,7 +29,7 @@ from unveil.errors import DataError
 from unveil.files import atomic_write
 
 if TYPE_CHECKING:
-    from unveil.em.mixture import MixtureResult
+    from unveil.em.mixture import ClassRegression, MixtureResult
     from unveil.table import Table
 
 __all__ = ["cluster"]
@@ -93,6 +94,10 @@ def cluster(
         str | None,
         typer.Option(help="What its classes are called, the largest first: 'low,high'."),
     ] = None,
+    covariate: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns that class membership depends on; repeatable."),
+    ] = None,
     max_iterations: Annotated[int, typer.Option(min=1, help="At most so many EM steps.")] = 2000,
     tolerance: Annotated[
         float, typer.Option(help="EM stops when it gains less than this part of its objective.")
@@ -109,7 +114,9 @@ def cluster(
     allowance = Allowance(time_limit)
     from unveil.em.mixture import latent_classes
 
-    table = prepared(data, reading, drop, discretize, n_bins)
+    away = [*(drop or ()), *(covariate or ())]
+    read, table = read_and_prepared(data, reading, away, discretize, n_bins)
+    explaining = columns_named(covariate, read.names)
     with live_progress("nats") as listener:
         found = latent_classes(
             table, None if n_classes is None else _numbers(n_classes), score, n_starts,  # type: ignore[arg-type]
@@ -118,8 +125,12 @@ def cluster(
             seed=seed, progress=listener, time_limit=allowance.left,
             state_names=class_states(state_names), bootstrap=bootstrap,
         )  # fmt: skip
+        if explaining:
+            found = found.with_covariates(table, read.select(explaining), listener)
     say(f"{data}: {table.n_rows:,} rows, {table.n_columns} columns")
     _show(found)
+    if found.regression is not None:
+        _show_regression(found.regression)
     names = class_states(state_names)
     if names is not None and len(names) != found.n_classes:
         note(
@@ -197,6 +208,26 @@ def _show_fit(found: MixtureResult) -> None:
                _number(m.certainty.classification_error)]  # fmt: skip
         rows.append([*row, *([_number(m.test.p_value) if m.test else ""] if tested else [])])
     show_table([*head, *(["bootstrap p"] if tested else [])], rows)
+
+
+def _show_regression(logit: ClassRegression) -> None:
+    """The coefficients of every class against the first, with standard errors."""
+    from unveil.table.variable import label_text
+
+    say()
+    first, *others = [label_text(label) for label in logit.classes]
+    say(f"log-odds of class membership against class {first} (standard errors; {logit.stopped}):")
+    head = ["", *(f"class {label}" for label in others)]
+    pairs = zip(logit.coefficients.T, logit.standard_errors.T, logit.terms, strict=True)
+    show_table(
+        head,
+        [[term, *(_with_error(v, e) for v, e in zip(value[1:], error[1:], strict=True))]
+         for value, error, term in pairs],
+    )  # fmt: skip
+    say(
+        f"log-likelihood given the covariates {logit.log_likelihood:,.2f}, "
+        f"{logit.n_parameters} parameters"
+    )
 
 
 def _show_probabilities(found: MixtureResult) -> None:

@@ -28,7 +28,7 @@ from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.progress import Progress, StopReason, Ticker
 from unveil.table.core import Table
-from unveil.table.door import Data, Weights, ready_table
+from unveil.table.door import Data, Weights, read_and_ready
 from unveil.table.places import free_name, tell
 from unveil.table.variable import Label
 
@@ -55,6 +55,7 @@ def latent_classes(
     bootstrap: int = 0,
     *,
     held_out: float | None = None,
+    covariates: Sequence[str] | str = (),
     equivalent_sample_size: float | None = None,
     weights: Weights = None,
     drop: Sequence[str] | str = (),
@@ -87,6 +88,11 @@ def latent_classes(
     `bootstrap` asks for a bootstrap likelihood-ratio test of each number against one fewer, from
     so many drawn tables; see `bootstrap_test`. With a time limit, the tests have half of it.
 
+    `covariates` are columns that class membership depends on and that classes need not explain: the
+    number of classes is chosen without them, and the chosen mixture is then fitted again
+    together with a multinomial logit of its classes (`MixtureResult.regression`), by maximum
+    likelihood; see `class_regression`. They may be continuous.
+
     A `time_limit` in seconds is shared out among the numbers of classes, larger ones getting more.
     Asked to stop, it gives the best so far, from at least one fit.
 
@@ -97,7 +103,9 @@ def latent_classes(
     """
     numbers = checked_classes(n_classes, state_names)
     prior = checked_prior(prior, equivalent_sample_size)
-    table = ready_table(data, weights, drop, discretize, n_bins, keep)
+    explaining = [covariates] if isinstance(covariates, str) else list(covariates)
+    away = [*([drop] if isinstance(drop, str) else drop), *explaining]
+    read, table = read_and_ready(data, weights, dict.fromkeys(away), discretize, n_bins, keep)
     name = _free_name(name, table)
     folded = checked_table(table, score)
     if n_starts < 1:
@@ -126,9 +134,10 @@ def latent_classes(
         mixtures = _tested(work, mixtures, chosen.n_classes, bootstrap, whole)
         early += [whole.reason] if whole.reason else []
     stopped = [*early, chosen.stopped][0]
-    return MixtureResult(
+    found = MixtureResult(
         tuple(mixtures), chosen.n_classes, score, name, stopped, seed, folded, prior
     )
+    return found.with_covariates(table, read.select(explaining), whole) if explaining else found
 
 
 @dataclass(frozen=True)
