@@ -26,10 +26,25 @@ COMMANDS = {
     "unveil --help": ["--help"],
     "unveil info": ["info", "DATA"],
     "unveil learn": ["learn", "DATA", "--seed", "1"],
-    "unveil discover": ["discover", "DATA", "--seed", "1", "-o", "OUT/found", "--no-resume"],
+    "unveil discover": [
+        "discover",
+        "DATA",
+        "--seed",
+        "1",
+        "-o",
+        "OUT/found",
+        "--no-resume",
+        "--max-hidden",
+        "1",
+        "--resamples",
+        "0",
+        "--no-straw-men",
+        "--n-jobs",
+        "1",
+    ],
     "unveil demo": ["demo", "-o", "OUT/demo"],
 }
-"""DATA is a table of 1,000 rows and 8 columns."""
+"""DATA is a table of 1,000 rows and 8 columns; `discover` looks for one variable."""
 
 
 def main() -> None:

@@ -8,10 +8,11 @@ from unveil.cli import main
 from unveil.em.mixture import class_regression
 from unveil.em.mixture.covariates import _newton, _softmax, _Work
 from unveil.errors import DataError, UnveilWarning
+from unveil.table.core import missing_code
 
 
 def rows(n=1500, sure=0.9, seed=1, slope=1.2):
-    """Answers of two kinds of people; the older, and those in town, are more often of the second."""
+    """Answers of two kinds of people; the older, and those in town, are rather of the second."""
     generator = np.random.default_rng(seed)
     town = generator.integers(2, size=n)
     age = generator.normal(50, 10, size=n)
@@ -102,12 +103,9 @@ def test_a_newton_step_never_lowers_the_objective_and_ends_where_the_gradient_do
 
 def test_rows_without_a_covariate_are_left_out_and_told_of():
     table, _ = rows(300)
-    gone = table.hide("town") if False else table
-    column = gone.column("town").copy()
-    from unveil.table.core import missing_code
-
+    column = table.column("town").copy()
     column[:7] = missing_code(column.dtype)
-    gone = gone.without("age").with_column(Variable("town", ["no", "yes"]), column)
+    gone = table.without("age").with_column(Variable("town", ["no", "yes"]), column)
     with pytest.warns(UnveilWarning, match="7 rows lack a covariate"):
         logit = latent_classes(gone, 2, covariates="town", n_starts=2, seed=1).regression
     assert logit.n_left_out == 7

@@ -113,7 +113,11 @@ def discover(
     say(report.summary)
     for found in report.agreements:
         say(found.words)
-    page = write_discovery(report, output, data.name)
+    try:
+        page = write_discovery(report, output, data.name)
+    except BaseException:
+        folder.close(as_found, written=False)
+        raise
     folder.close(as_found)
     if report.stopped != "converged":
         more = "run again to go on from here" if report.hidden else "run again to look further"
