@@ -130,7 +130,7 @@ def _drawn(line: Line) -> Iterator[None]:
         if sys.stderr.isatty():
             from rich.console import Console
 
-            stack.enter_context(Console(stderr=True).status(line))  # type: ignore[arg-type]
+            stack.enter_context(Console(stderr=True).status(line))
         yield
 
 

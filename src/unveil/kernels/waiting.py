@@ -20,7 +20,7 @@ def while_compiling(tell: Callable[[bool], object]) -> Iterator[None]:
     """
     from numba.core import event
 
-    class Heard(event.Listener):  # type: ignore[misc]
+    class Heard(event.Listener):
         depth = 0
 
         def on_start(self, event: Any) -> None:
