@@ -53,12 +53,19 @@ def state_bitmaps(codes, first, out):
 
 
 def log_complexity(n, k):
-    """Szpankowski and Weinberger 2012, as it is printed."""
+    """Kontkanen and Myllymaki 2007, as it is printed; n is a whole number here, or below one."""
     if n <= 0 or k <= 1:
         return 0.0
-    a = k / n
-    c = 0.5 + 0.5 * np.sqrt(1 + 4 / a)
-    return n * (np.log(a) + (a + 2) * np.log(c) - 1 / c) - 0.5 * np.log(c + 2 / a)
+    two = 1.0 + n
+    if n > 1:
+        splits = np.arange(n + 1)
+        others = n - splits
+        logs = gammaln(n + 1) - gammaln(splits + 1) - gammaln(others + 1)
+        two = np.exp(logs + xlogy(splits, splits / n) + xlogy(others, others / n)).sum()
+    before, last = 0.0, np.log(two)
+    for j in range(1, int(k) - 1):
+        before, last = last, np.logaddexp(last, np.log(n / j) + before)
+    return last
 
 
 def data_term(counts, n_u, n_states, n_added, cells, term, memo):

@@ -183,7 +183,8 @@ class _Counted:
         return chosen_rows(*self._all)[1] - self.fixed
 
     def _noisy_or_worth(self) -> float:
-        if self.variable.n_states != 2 or self.term.mode == FACTORISED_NML:
+        one_cause = len(self.parents) < 2  # then it is a table
+        if self.variable.n_states != 2 or one_cause or self.term.mode == FACTORISED_NML:
             return -math.inf
         return self._noisy_or_score(self._noisy_or())
 
