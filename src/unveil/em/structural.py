@@ -67,8 +67,9 @@ class StructuralSettings:
     completes the rows: exactly where they have at most `cap` completions, else by `draws`;
     completions less probable than `negligible` are left out. `hard` completes each row by its most
     probable explanation only. A climb has at most `max_rounds`; with `restarts`, the best graph is
-    then changed by ten random legal moves and the climb repeated, that many times. `local` says
-    what families may be made of, as in `unveil.learn`.
+    then changed by ten random legal moves and the climb repeated, that many times. With `moves`,
+    the rows are completed anew after so many moves of the search (`004`, slide 10), not only when
+    no move helps any more. `local` says what families may be made of, as in `unveil.learn`.
     """
 
     prior: DirichletPrior | None = None
@@ -81,6 +82,7 @@ class StructuralSettings:
     draws: int = 8
     negligible: float = 0.0
     local: str = "table"
+    moves: int | None = None
 
 
 @dataclass(frozen=True)
@@ -249,7 +251,12 @@ class StructuralEM:
         """The network over the best graph for the completed rows; `None` if it is the same."""
         completed = self.completed(network)
         scores = self._scores(completed)
-        if self.limits.only_max_parents and network.dag.n_arcs == 0:
+        if self.settings.moves is not None:
+            found = hill_climbing(
+                scores, network.dag, self.limits, max_moves=self.settings.moves,
+                progress=ticker.tell, time_limit=ticker.time_left(),
+            )  # fmt: skip
+        elif self.limits.only_max_parents and network.dag.n_arcs == 0:
             found = combined_search(
                 scores, None, self.limits, progress=ticker.tell, time_limit=ticker.time_left()
             )
