@@ -69,6 +69,10 @@ def learn(
             help="combined, hill-climbing, tabu, equivalence, exact, chow-liu or annealing."
         ),
     ] = "combined",
+    local: Annotated[
+        str,
+        typer.Option(help="Inside of families: table, tree, default, noisy-or, or auto: the best."),
+    ] = "table",
     max_parents: Annotated[
         int | None, typer.Option(help="At most so many parents for any variable.")
     ] = None,
@@ -100,6 +104,7 @@ def learn(
     settings: dict[str, Any] = {
         "score": score_named(score, equivalent_sample_size),
         "search": search,
+        "local": local,
         "constraints": _constraints(max_parents, require, forbid, tier),
         "seed": seed,
         "n_jobs": n_jobs,
@@ -170,6 +175,7 @@ def _summary(
     sure: ArcConfidence | None,
 ) -> None:
     from unveil.evaluate import log_loss
+    from unveil.model.network import COMPACT
 
     result = learned.search
     say(f"{name}: {table.n_rows:,} rows, {table.n_columns} columns")
@@ -178,6 +184,10 @@ def _summary(
         f"{result.search}, {result.score_name} score {result.score:,.2f} nats, "
         f"{result.elapsed:.2f} s, {result.stopped}"
     )
+    compact = [cpd.kind for cpd in learned.network.cpds.values() if cpd.kind in COMPACT]
+    if compact:
+        words = [f"{compact.count(k)} as a {COMPACT[k]}" for k in COMPACT if k in compact]
+        say(f"compact distributions: {', '.join(words)}")
     say(f"log-loss on these rows: {log_loss(learned.network, table)}")
     say()
     head = ["arc", "worth"] + (["joined in", "this way"] if sure else [])
