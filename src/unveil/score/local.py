@@ -335,4 +335,4 @@ class LocalScores(FamilyScores):
     def _local(self, variable: Variable, parents: Sequence[Variable], counts: Numbers) -> float:
         """The best score of a local structure."""
         family = _Counted(variable, parents, counts, self.score, self.sample, self.structure)
-        return max(family.worth(kind) for kind in self.kinds)
+        return max((family.worth(kind) for kind in self.kinds), default=-math.inf)
