@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from unveil.em.completion import complete_rows
 from unveil.em.parametric import fit_em
@@ -22,6 +22,7 @@ from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.progress import Listener, Progress
 from unveil.score import SCORES, BDeu
+from unveil.score.bdeu import b_course_sample_size
 from unveil.score.base import Score
 from unveil.score.families import FamilyScores
 from unveil.score.local import LocalScores, local_kinds
@@ -54,7 +55,7 @@ def learn(
     discretize: str | None = None,
     n_bins: int = 3,
     keep: Collection[str] = (),
-    equivalent_sample_size: float | None = None,
+    equivalent_sample_size: float | Literal["b-course"] | None = None,
     max_parents: int | None = None,
     constraints: Constraints | None = None,
     structure_prior: StructurePrior | None = None,
@@ -76,7 +77,8 @@ def learn(
     (`equal_frequency`, `equal_width`, `kmeans`, `deviation`) into `n_bins` bins.
 
     `score` is BDeu unless given, as a score or by its name in `unveil.score.SCORES`;
-    `equivalent_sample_size` is that of BDeu, 1 unless given. A complete table is searched by
+    `equivalent_sample_size` is that of BDeu, 1 unless given; `b-course` is half the mean number of
+    states, as B-Course takes it. A complete table is searched by
     `search`, one of `unveil.search.SEARCHES` (see `unveil.search.learn`); one with missing cells by
     structural EM (`structural_em`), whose score is that of what was observed. `max_parents` and
     `constraints` limit the graph, `structure_prior` says which graphs are likely beforehand,
@@ -104,8 +106,11 @@ def learn(
             f"there is no search {search!r}; choose one of {', '.join(SEARCHES)}."
             + did_you_mean(search, SEARCHES)
         )
-    chosen = _chosen_score(score, equivalent_sample_size)
+    _chosen_score(score, None if equivalent_sample_size == "b-course" else equivalent_sample_size)
     table = data if is_engine(data) else ready_table(data, weights, drop, discretize, n_bins, keep)
+    if equivalent_sample_size == "b-course":
+        equivalent_sample_size = b_course_sample_size(table.variables)
+    chosen = _chosen_score(score, equivalent_sample_size)
     shared: dict[str, Any] = {
         "constraints": _limits(constraints, max_parents), "start": start, "prior": prior,
         "seed": seed, "progress": progress, "time_limit": time_limit, "n_jobs": n_jobs,
