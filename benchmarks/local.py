@@ -3,11 +3,11 @@
     python benchmarks/local.py --networks FOLDER --out benchmarks/results/local.json
 
 Networks from a folder of BIF files (alarm, insurance, hepar2, water, hailfinder), and random ones
-of 20 variables whose distributions are trees of contexts, noisy-or, or plain tables. Each is learned
-from 500, 1000 and 5000 rows with plain tables, trees, default tables, and the best of all kinds,
-under BDeu (equivalent sample size 1) and BIC; the log-loss is that of 10,000 other rows, in bits per
-row. Beside the difference to plain tables stands its standard error over rows. What was measured is
-kept in the file after every network: `--only NAME` adds one.
+of 20 variables whose distributions are trees of contexts, noisy-or, or plain tables. Each is
+learned from 500, 1000 and 5000 rows with plain tables, trees, default tables, and the best of all
+kinds, under BDeu (equivalent sample size 1) and BIC; the log-loss is that of 10,000 other rows, in
+bits per row. Beside the difference to plain tables stands its standard error over rows. What was
+measured is kept in the file after every network: `--only NAME` adds one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from common import machine, markdown_table, network_file, versions, write_json
 
 import unveil
-from unveil import DAG, Network, TableCPD, Variable
+from unveil import Network, TableCPD, Variable
 from unveil.model import NoisyOrCPD, Split, TreeCPD
 
 NAMED = ("alarm", "insurance", "hepar2", "water", "hailfinder")

@@ -22,8 +22,8 @@ from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.progress import Listener, Progress
 from unveil.score import SCORES, BDeu
-from unveil.score.bdeu import b_course_sample_size
 from unveil.score.base import Score
+from unveil.score.bdeu import b_course_sample_size
 from unveil.score.families import FamilyScores
 from unveil.score.local import LocalScores, local_kinds
 from unveil.score.structure import StructurePrior

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from itertools import product
-from math import lgamma, log, prod, sqrt
+from math import lgamma, log, prod
 
 
 def counts_of(table, child, parents):
@@ -71,9 +71,7 @@ def by_formula(name, table, child, parents, size=1.0):
         "fnml": lambda: (
             log_likelihood(rows) - sum(complexity(sum(row), r) for row in rows.values())
         ),
-        "qnml": lambda: (
-            log_likelihood(rows) - complexity(m, q * r) + complexity(m, q)
-        ),
+        "qnml": lambda: log_likelihood(rows) - complexity(m, q * r) + complexity(m, q),
     }
     return formulas[name]()
 

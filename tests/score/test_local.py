@@ -53,7 +53,7 @@ def full_tree(parents):
 
 
 def uniform_tree(child, parents, tree):
-    n_leaves = str(tree).count("Split") and max(_leaves(tree)) + 1 or 1
+    n_leaves = len(_leaves(tree))
     return TreeCPD(child, parents, tree, np.full((n_leaves, child.n_states), 1 / child.n_states))
 
 

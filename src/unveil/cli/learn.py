@@ -182,7 +182,9 @@ def _draw_sensitivity(
     if not table.is_complete:
         raise DataError("--sensitivity needs a table without empty cells")
     if settings["score"].name != "bdeu":
-        raise DataError("--sensitivity is about the equivalent sample size of bdeu; take that score")
+        raise DataError(
+            "--sensitivity is about the equivalent sample size of bdeu; take that score"
+        )
     searched = {k: v for k, v in settings.items() if k not in ("score", "local")}
     with live_progress("nats") as listener:
         found = sample_size_sensitivity(table, progress=listener, time_limit=time_limit, **searched)

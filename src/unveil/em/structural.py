@@ -25,8 +25,8 @@ from unveil.em.steps import em_problem
 from unveil.errors import DataError
 from unveil.graph.dag import DAG
 from unveil.infer.explain import most_probable
-from unveil.model.fit import fit
 from unveil.model.compact import same_structure
+from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.progress import Progress, Run, Step, StopReason, Ticker, run
@@ -267,7 +267,7 @@ class StructuralEM:
             )  # fmt: skip
         dag = in_order(found.dag, network.names)
         if isinstance(scores, LocalScores):
-            better = fit_local(dag, scores, self.prior, self.limits.no_leaf)
+            better = fit_local(dag, scores, self.prior, [*self.limits.no_leaf])
             return None if same_structure(better, network) else better
         if found.dag == network.dag:
             return None
@@ -290,7 +290,7 @@ class StructuralEM:
         shake(state, 10, generator)
         dag = in_order(state.dag(), network.names)
         if isinstance(scores, LocalScores):
-            return fit_local(dag, scores, self.prior, self.limits.no_leaf)
+            return fit_local(dag, scores, self.prior, [*self.limits.no_leaf])
         return fit(dag, completed, self.prior)
 
     def _scores(self, completed: Table) -> FamilyScores:

@@ -201,8 +201,8 @@ def _laid_out(network: Network, format: str) -> Network:
         return network
     shown = ", ".join(compact[:6]) + (", ..." if len(compact) > 6 else "")
     warnings.warn(
-        f"the format {format!r} holds tables only: the compact distributions of {shown} are written "
-        "as tables. A .json file keeps them.",
+        f"the format {format!r} holds tables only: the compact distributions of {shown} are "
+        "written as tables. A .json file keeps them.",
         UnveilWarning,
         stacklevel=4,
     )

@@ -58,7 +58,7 @@ class DefaultTableCPD(GroupedCPD):
         if ((self.given < 0) | (self.given >= np.array(shape, np.int64))).any():
             raise ModelError(f"{self._name}: a listed configuration has a state that is not there")
         place = np.ravel_multi_index(tuple(self.given.T), shape) if shape else np.zeros(0, int)
-        if len(set(place.tolist())) < len(self.given):
+        if np.unique(place).size < len(self.given):
             raise ModelError(f"{self._name}: a configuration of the parents is listed twice")
         groups = np.full(int(np.prod(shape, dtype=np.int64)), len(self.given), np.int64)
         groups[place] = np.arange(len(self.given))
@@ -139,7 +139,9 @@ class DefaultTableCPD(GroupedCPD):
         """The listed rows as text, then the default."""
         n = len(self.given)
         rows = f"{n} other row{'' if n == 1 else 's'}"
-        head = f"{self._name}: a default and {rows}" if self.has_default else f"{self._name}: {rows}"
+        head = (
+            f"{self._name}: a default and {rows}" if self.has_default else f"{self._name}: {rows}"
+        )
         lines = [
             f"{self._condition(given)}: {self._line(row)}"
             for given, row in zip(self.given[:max_rows], self.rows, strict=False)

@@ -27,7 +27,7 @@ class _Node:
     below: list[tuple[str, _Node]]
 
     def all(self) -> Iterator[_Node]:
-        """This node and all below it."""
+        """The node and all below it."""
         yield self
         for _, node in self.below:
             yield from node.all()

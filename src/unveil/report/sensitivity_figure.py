@@ -20,8 +20,8 @@ def draw_sensitivity(found: Sensitivity, path: str | os.PathLike[str]) -> None:
     """Save the picture of `found` as `path` (.svg, .png, .pdf).
 
     Above, the number of arcs of the best graph for each equivalent sample size; below, how far the
-    score of each of these graphs lies under the best one there (Silander and Myllymaki 2007, Figures
-    1 and 2). A dashed line stands at the size that B-Course takes.
+    score of each of these graphs lies under the best one there (Silander and Myllymaki 2007,
+    Figures 1 and 2). A dashed line stands at the size that B-Course takes.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

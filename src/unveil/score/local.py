@@ -21,14 +21,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unveil.errors import DataError, ModelError, did_you_mean
 from unveil.kernels.local_structure import GroupTerm, group_worth
+from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML
 from unveil.model.compact import CompactCPD, GroupedCPD, group_counts
 from unveil.model.cpd import CPD
 from unveil.model.default_cpd import DefaultTableCPD
-from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML
 from unveil.model.local import NO_PSEUDO, chosen_rows, group_term, grown_tree, tree_score
 from unveil.model.noisy_or_cpd import NoisyOrCPD, prior_weight
 from unveil.model.prior import DirichletPrior
@@ -89,7 +88,9 @@ def best_local(
     """
     alpha = score.prior if prior is None else prior
     table_score = score.family(variable, parents, counts, sample)
-    best = LocalFamily(TableCPD.estimate(variable, parents, counts, alpha), table_score, table_score)
+    best = LocalFamily(
+        TableCPD.estimate(variable, parents, counts, alpha), table_score, table_score
+    )
     if not parents:
         return best
     family = _Counted(variable, parents, counts, score, sample, structure)
@@ -266,7 +267,7 @@ class LocalScores(FamilyScores):
     True
     """
 
-    equivalent = False  # type: ignore[assignment]
+    equivalent = False
 
     def __init__(
         self,

@@ -103,6 +103,4 @@ def sample_size_sensitivity(
         if not ticker.keep_going():
             break
     scores = [[FamilyScores(table, BDeu(size)).total(g) for size in done] for g in graphs]
-    return Sensitivity(
-        tuple(done), tuple(best), tuple(graphs), tuple(map(tuple, scores)), b_course
-    )
+    return Sensitivity(tuple(done), tuple(best), tuple(graphs), tuple(map(tuple, scores)), b_course)

@@ -17,7 +17,7 @@ from scipy.special import gammaln
 from unveil.model.fit import table_from_counts
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
-from unveil.statistics.counting import joint_counts
+from unveil.statistics.counting import counts_at, joint_counts
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
@@ -99,7 +99,7 @@ def _repeated(table: Table, root: Variable, prior: DirichletPrior, labels: Label
 def _counts(table: Table, root: Variable, labels: Labels) -> list[Numbers]:
     """S[class], then S[class, x] of every column, over the rows that show it."""
     weights = table.row_weights
-    found = [np.bincount(labels, weights, root.n_states)]
+    found: list[Numbers] = [counts_at(labels, weights, root.n_states)]
     for variable in table.variables:
         shown = ~table.missing(variable.name)
         columns = [labels[shown], table.column(variable.name)[shown]]
@@ -139,5 +139,3 @@ def _most_probable(table: Table, network: Network, root: Variable) -> Labels:
         own = np.log(network.cpd(variable.name).values)  # type: ignore[attr-defined]
         logs[shown] += own.T[table.column(variable.name)[shown]]
     return logs.argmax(axis=1).astype(np.int64)
-
-
