@@ -5,8 +5,8 @@
 The lecture's simple algorithm (slide 4) considers every graph one arc away, fits each by EM and
 takes the best; structural EM completes the rows once and searches on these. Slide 10 has it
 complete them anew every k search steps. All start at the graph without arcs, on the same rows with
-cells missing at random, under MDL as on the slide; the score is that of what was observed. Small cases
-only: the simple algorithm runs EM some n^2 times for one arc.
+cells missing at random, under MDL as on the slide; the score is that of what was observed. Small
+cases only: the simple algorithm runs EM some n^2 times for one arc.
 """
 
 from __future__ import annotations

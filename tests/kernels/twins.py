@@ -53,16 +53,11 @@ def state_bitmaps(codes, first, out):
 
 
 def log_complexity(n, k):
-    """Kontkanen and Myllymaki 2007, as it is printed; n is a whole number here, or below one."""
+    """Kontkanen and Myllymaki 2007, from C(n, 2) as the sum of Mononen and Myllymaki 2008."""
     if n <= 0 or k <= 1:
         return 0.0
-    two = 1.0 + n
-    if n > 1:
-        splits = np.arange(n + 1)
-        others = n - splits
-        logs = gammaln(n + 1) - gammaln(splits + 1) - gammaln(others + 1)
-        two = np.exp(logs + xlogy(splits, splits / n) + xlogy(others, others / n)).sum()
-    before, last = 0.0, np.log(two)
+    products = np.cumprod(1 - np.arange(np.ceil(n)) / n)
+    before, last = 0.0, np.log(1 + min(n, products.sum()))
     for j in range(1, int(k) - 1):
         before, last = last, np.logaddexp(last, np.log(n / j) + before)
     return last
