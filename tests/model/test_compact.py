@@ -100,6 +100,21 @@ def test_default_tables_that_are_none_are_refused():
         DefaultTableCPD.from_dict(C, [A], {"given": [[0], [1]], "values": [[0.5, 0.5]]})
 
 
+def test_default_tables_without_parents():
+    alone = DefaultTableCPD(C, [], np.zeros((0, 0)), [[0.25, 0.75]])
+    assert alone.values.tolist() == [0.25, 0.75]
+    listed = DefaultTableCPD(C, [], [[]], [[0.25, 0.75]])
+    assert (listed.has_default, listed.n_parameters) == (False, 1)
+
+
+def test_numbers_that_are_too_large_are_refused():
+    huge = {"effect": 1, "leak": 10**400, "neutral": [0], "links": [[0, 0.5]]}
+    with pytest.raises(ModelError, match="expected probabilities"):
+        NoisyOrCPD.from_dict(C, [A], huge)
+    with pytest.raises(ModelError, match="expected probabilities"):
+        TreeCPD.from_dict(C, [A], {"tree": [10**400, 0]})
+
+
 def test_parents_that_are_never_asked_for():
     tree = TreeCPD(C, [B, A], Split(1, (((0,), 0), ((1,), 1))), ROWS[:2])
     assert tree.used == (A,)

@@ -298,6 +298,6 @@ def numbers_in(value: Any, n: int, where: str) -> list[float]:
     if not isinstance(value, list) or len(value) != n:
         raise ModelError(f"{where}: expected {n} numbers, got {came}")
     for p in value:
-        if isinstance(p, bool) or not isinstance(p, (int, float)):
-            raise ModelError(f"{where}: expected numbers, got {p!r}")
+        if isinstance(p, bool) or not isinstance(p, (int, float)) or abs(p) > 1e300:
+            raise ModelError(f"{where}: expected probabilities, got {str(p)[:40]}")
     return value
