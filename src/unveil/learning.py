@@ -86,8 +86,8 @@ def learn(
     posterior means under `prior`, by default the one that the score implies.
 
     `local` is what families may be made of: plain tables (`table`), or also trees of contexts
-    (`tree`), default tables (`default`) or whichever of these scores best (`auto`); plain tables
-    always compete.
+    (`tree`), default tables (`default`), `noisy-or`, or whichever of these scores best (`auto`);
+    plain tables always compete.
 
     `seed` repeats a run, `progress` listens, `time_limit` (seconds) ends the work with the best so
     far, `n_jobs` is how many threads count (all cores if not given).
@@ -159,12 +159,13 @@ def fit(
 
     `structure` is a graph, or a network, whose states and compact distributions are then kept;
     `unknown` says whether another label is an `error` or a `missing` cell. `data`, `weights`,
-    `discretize` and `n_bins` are as in `learn`; columns outside the structure are ignored. Complete rows are counted (see
-    `unveil.model.fit`). Missing cells, and variables that have no column (`hidden` says how many
-    states they have, unless the structure is a network), are summed over by EM, from `n_starts`
-    starts, the first at the parameters of a network. It ends after `max_iterations` or when it
-    gains less than the part `tolerance` of its objective. `seed` repeats a run, `progress` listens,
-    `time_limit` (seconds) ends it with the best so far. `fit_em` also tells how EM went.
+    `discretize` and `n_bins` are as in `learn`; columns outside the structure are ignored. Complete
+    rows are counted (see `unveil.model.fit`). Missing cells, and variables that have no column
+    (`hidden` says how many states they have, unless the structure is a network), are summed over by
+    EM, from `n_starts` starts, the first at the parameters of a network. It ends after
+    `max_iterations` or when it gains less than the part `tolerance` of its objective. `seed`
+    repeats a run, `progress` listens, `time_limit` (seconds) ends it with the best so far. `fit_em`
+    also tells how EM went.
 
     Parameters are posterior means (with gaps: MAP) under `prior`, by default an
     `equivalent_sample_size` of 1, as on the command line; `maximum_likelihood` takes none. That of

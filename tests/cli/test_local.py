@@ -92,7 +92,7 @@ def test_clusters_by_other_criteria(tmp_path, capsys):
     hidden = generator.integers(2, size=300)
     columns = [np.where(generator.random(300) < 0.85, hidden, 1 - hidden) for _ in range(5)]
     Table([Variable(c, [0, 1]) for c in "vwxyz"], columns).write(path)
-    words = ["cluster", str(path), "--classes", "1..2", "--score", "completion"]
-    assert main([*words, "--start", "k-means", "--starts", "2", "--seed", "1"]) == 0
+    words = ["cluster", str(path), "--n-classes", "1..2", "--score", "completion"]
+    assert main([*words, "--start", "k-means", "--n-starts", "2", "--seed", "1"]) == 0
     said = capsys.readouterr().out
     assert "2 classes chosen by completion" in said
