@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from unveil.em.completion import complete_rows
 from unveil.em.parametric import fit_em
@@ -23,7 +23,9 @@ from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.progress import Listener, Progress
 from unveil.score import SCORES, BDeu
 from unveil.score.base import Score
+from unveil.score.bdeu import b_course_sample_size
 from unveil.score.families import FamilyScores
+from unveil.score.local import LocalScores, local_kinds
 from unveil.score.structure import StructurePrior
 from unveil.search.constraints import Constraints
 from unveil.search.learn import SEARCHES, Learned
@@ -53,7 +55,7 @@ def learn(
     discretize: str | None = None,
     n_bins: int = 3,
     keep: Collection[str] = (),
-    equivalent_sample_size: float | None = None,
+    equivalent_sample_size: float | Literal["b-course"] | None = None,
     max_parents: int | None = None,
     constraints: Constraints | None = None,
     structure_prior: StructurePrior | None = None,
@@ -63,6 +65,7 @@ def learn(
     progress: Listener | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
+    local: str = "table",
     **options: Any,
 ) -> Learned:
     """The network learned from a table: structure and parameters, gaps or none.
@@ -74,12 +77,17 @@ def learn(
     (`equal_frequency`, `equal_width`, `kmeans`, `deviation`) into `n_bins` bins.
 
     `score` is BDeu unless given, as a score or by its name in `unveil.score.SCORES`;
-    `equivalent_sample_size` is that of BDeu, 1 unless given. A complete table is searched by
+    `equivalent_sample_size` is that of BDeu, 1 unless given; `b-course` is half the mean number of
+    states, as B-Course takes it. A complete table is searched by
     `search`, one of `unveil.search.SEARCHES` (see `unveil.search.learn`); one with missing cells by
     structural EM (`structural_em`), whose score is that of what was observed. `max_parents` and
     `constraints` limit the graph, `structure_prior` says which graphs are likely beforehand,
     `start` is where the search begins. `options` go to the one that does the work. Parameters are
     posterior means under `prior`, by default the one that the score implies.
+
+    `local` is what families may be made of: plain tables (`table`), or also trees of contexts
+    (`tree`), default tables (`default`), `noisy-or`, or whichever of these scores best (`auto`);
+    plain tables always compete.
 
     `seed` repeats a run, `progress` listens, `time_limit` (seconds) ends the work with the best so
     far, `n_jobs` is how many threads count (all cores if not given).
@@ -98,15 +106,18 @@ def learn(
             f"there is no search {search!r}; choose one of {', '.join(SEARCHES)}."
             + did_you_mean(search, SEARCHES)
         )
-    chosen = _chosen_score(score, equivalent_sample_size)
+    _chosen_score(score, None if equivalent_sample_size == "b-course" else equivalent_sample_size)
     table = data if is_engine(data) else ready_table(data, weights, drop, discretize, n_bins, keep)
+    if equivalent_sample_size == "b-course":
+        equivalent_sample_size = b_course_sample_size(table.variables)
+    chosen = _chosen_score(score, equivalent_sample_size)
     shared: dict[str, Any] = {
         "constraints": _limits(constraints, max_parents), "start": start, "prior": prior,
         "seed": seed, "progress": progress, "time_limit": time_limit, "n_jobs": n_jobs,
     }  # fmt: skip
     if not isinstance(table, Table) or table.is_complete:
         return learn_complete(
-            table, chosen, search, structure_prior=structure_prior, **shared, **options
+            table, chosen, search, structure_prior=structure_prior, local=local, **shared, **options
         )
     if structure_prior is not None:
         raise DataError(
@@ -121,8 +132,8 @@ def learn(
             ),
             stacklevel=2,
         )
-    found = structural_em(table, score=chosen, **shared, **options)
-    return _as_learned(found, table, chosen, n_jobs)
+    found = structural_em(table, score=chosen, local=local, **shared, **options)
+    return _as_learned(found, table, chosen, n_jobs, local)
 
 
 def fit(
@@ -146,14 +157,15 @@ def fit(
 ) -> Network:
     """The network over a known structure, with parameters from rows with or without gaps.
 
-    `structure` is a graph, or a network, whose states are then kept; `unknown` says whether another
-    label is an `error` or a `missing` cell. `data`, `weights`, `discretize` and `n_bins` are as in
-    `learn`; columns outside the structure are ignored. Complete rows are counted (see
-    `unveil.model.fit`). Missing cells, and variables that have no column (`hidden` says how many
-    states they have, unless the structure is a network), are summed over by EM, from `n_starts`
-    starts, the first at the parameters of a network. It ends after `max_iterations` or when it
-    gains less than the part `tolerance` of its objective. `seed` repeats a run, `progress` listens,
-    `time_limit` (seconds) ends it with the best so far. `fit_em` also tells how EM went.
+    `structure` is a graph, or a network, whose states and compact distributions are then kept;
+    `unknown` says whether another label is an `error` or a `missing` cell. `data`, `weights`,
+    `discretize` and `n_bins` are as in `learn`; columns outside the structure are ignored. Complete
+    rows are counted (see `unveil.model.fit`). Missing cells, and variables that have no column
+    (`hidden` says how many states they have, unless the structure is a network), are summed over by
+    EM, from `n_starts` starts, the first at the parameters of a network. It ends after
+    `max_iterations` or when it gains less than the part `tolerance` of its objective. `seed`
+    repeats a run, `progress` listens, `time_limit` (seconds) ends it with the best so far. `fit_em`
+    also tells how EM went.
 
     Parameters are posterior means (with gaps: MAP) under `prior`, by default an
     `equivalent_sample_size` of 1, as on the command line; `maximum_likelihood` takes none. That of
@@ -170,14 +182,14 @@ def fit(
     prior = _chosen_prior(prior, equivalent_sample_size, maximum_likelihood)
     dag = structure.dag if isinstance(structure, Network) else structure
     if is_engine(data):
-        return fit_complete(dag, data, prior)
+        return fit_complete(structure, data, prior)
     like = structure if isinstance(structure, Network) else None
     table = as_table(data, weights, like=like, unknown=unknown)
     if discretize is not None:
         table = prepare(table, discretize=discretize, n_bins=n_bins, keep=table.names).table
     unseen = [n for n in dag.nodes if n not in table]
     if not hidden and not unseen and table.select(dag.nodes).is_complete:
-        return fit_complete(dag, table, prior)
+        return fit_complete(structure, table, prior)
     options: dict[str, Any] = {
         "n_starts": n_starts, "max_iterations": max_iterations, "tolerance": tolerance,
         "seed": seed, "progress": progress, "time_limit": time_limit,
@@ -241,10 +253,15 @@ def _limits(constraints: Constraints | None, max_parents: int | None) -> Constra
     return replace(constraints or Constraints(), max_parents=max_parents)
 
 
-def _as_learned(found: StructuralResult, table: Table, score: Score, n_jobs: int | None) -> Learned:
+def _as_learned(
+    found: StructuralResult, table: Table, score: Score, n_jobs: int | None, local: str
+) -> Learned:
     """What structural EM found, in the shape of an ordinary search's result."""
     completed = complete_rows(found.network, table, seed=found.seed)
-    scores = FamilyScores(completed.select(sorted(completed.names)), score, n_jobs=n_jobs)
+    ordered = completed.select(sorted(completed.names))
+    scores = FamilyScores(ordered, score, n_jobs=n_jobs)
+    if local_kinds(local):
+        scores = LocalScores(ordered, score, None, n_jobs, local)
     result = SearchResult(
         found.dag, found.score, score.name, "structural EM", found.trace, found.stopped,
         found.seed, found.trace[-1].elapsed, scores.n_scored,

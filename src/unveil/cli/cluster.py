@@ -49,7 +49,11 @@ def cluster(
         ),
     ] = None,
     score: Annotated[
-        str, typer.Option(help="What chooses: bic, aic, cheeseman-stutz or held-out.")
+        str,
+        typer.Option(
+            help="What chooses: bic, aic, cheeseman-stutz, held-out, completion, laplace or "
+            "effective-bic."
+        ),
     ] = "bic",
     output: Annotated[
         Path | None,
@@ -71,6 +75,13 @@ def cluster(
         typer.Option(help="Where to write all figures (.json).", callback=writes_file(".json")),
     ] = None,
     n_starts: Annotated[int, typer.Option(min=1, help="How many times EM starts.")] = 10,
+    start: Annotated[
+        str,
+        typer.Option(
+            help="Where EM starts: cluster (hard clusters of the rows), random, both (half of "
+            "each) or k-means (where probabilistic K-means ends)."
+        ),
+    ] = "both",
     equivalent_sample_size: Annotated[
         float | None,
         typer.Option(help="Equivalent sample size of a prior; maximum likelihood if not given."),
@@ -123,7 +134,7 @@ def cluster(
             name=class_name(name), equivalent_sample_size=equivalent_sample_size,
             folds=folds, held_out=held_out, max_iterations=max_iterations, tolerance=tolerance,
             seed=seed, progress=listener, time_limit=allowance.left,
-            state_names=class_states(state_names), bootstrap=bootstrap,
+            state_names=class_states(state_names), bootstrap=bootstrap, start=start,
         )  # fmt: skip
         if explaining:
             found = found.with_covariates(table, read.select(explaining), listener)
@@ -177,8 +188,11 @@ def _show(found: MixtureResult) -> None:
         row = [f"{m.n_classes}{mark}", f"{m.log_likelihood:,.2f}", str(m.n_parameters), *numbers]
         if held:
             row.append("" if m.held_out is None else f"{m.held_out.bits:.4f}")
+        row += [f"{m.criterion:,.2f}"] if m.criterion is not None else []
         rows.append([*row, f"{m.n_reached} of {len(m.starts)}"])
-    show_table([*head, *(["held-out bits"] if held else []), "starts at best"], rows)
+    head += ["held-out bits"] if held else []
+    head += [found.score_name] if found.best.criterion is not None else []
+    show_table([*head, "starts at best"], rows)
     _show_fit(found)
     plural = "" if found.n_classes == 1 else "es"
     say(f"{found.n_classes} class{plural} chosen by {found.score_name} (seed {found.seed})")

@@ -27,6 +27,7 @@ from unveil.errors import DataError
 
 if TYPE_CHECKING:
     from unveil.evaluate import ArcConfidence, ArcWorth
+    from unveil.graph import DAG
     from unveil.search import Constraints, Learned
     from unveil.table import Table
 
@@ -61,14 +62,33 @@ def learn(
         str, typer.Option(help="bdeu, bic, mdl, aic, k2, fnml, qnml or likelihood.")
     ] = "bdeu",
     equivalent_sample_size: Annotated[
-        float, typer.Option(help="Equivalent sample size of bdeu.")
-    ] = 1.0,
+        str,
+        typer.Option(help="Equivalent sample size of bdeu: a number, or b-course for its choice."),
+    ] = "1",
     search: Annotated[
         str,
         typer.Option(
             help="combined, hill-climbing, tabu, equivalence, exact, chow-liu or annealing."
         ),
     ] = "combined",
+    local: Annotated[
+        str,
+        typer.Option(help="Inside of families: table, tree, default, noisy-or, or auto: the best."),
+    ] = "table",
+    start: Annotated[
+        str | None, typer.Option(help="A network file, or a bundled one, where the search begins.")
+    ] = None,
+    restarts: Annotated[
+        int | None,
+        typer.Option(min=0, help="So many times the best graph is shaken and searched from again."),
+    ] = None,
+    sensitivity: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where to draw how the graph depends on the equivalent sample size (.png, ...).",
+            callback=writes_picture,
+        ),
+    ] = None,
     max_parents: Annotated[
         int | None, typer.Option(help="At most so many parents for any variable.")
     ] = None,
@@ -98,12 +118,17 @@ def learn(
 
     table = prepared(data, reading, drop, discretize, n_bins)
     settings: dict[str, Any] = {
-        "score": score_named(score, equivalent_sample_size),
+        "score": score_named(score, _sample_size(equivalent_sample_size, table)),
         "search": search,
+        "local": local,
         "constraints": _constraints(max_parents, require, forbid, tier),
         "seed": seed,
         "n_jobs": n_jobs,
     }
+    if start is not None:
+        settings["start"] = _start(start, table)
+    if restarts is not None:
+        settings["restarts"] = restarts
     if not table.is_complete:
         note(f"{table.n_missing:,} cells are empty: learning by structural EM")
     with live_progress("nats") as listener:
@@ -117,6 +142,55 @@ def learn(
         learned.network.save(output)
         say(f"network written to {output}")
     _pictures(learned, arcs, data, table, picture, page)
+    if sensitivity is not None:
+        _draw_sensitivity(table, settings, sensitivity, time_limit)
+
+
+def _sample_size(words: str, table: Table) -> float:
+    """The equivalent sample size that a number, or `b-course`, stands for."""
+    from unveil.score.bdeu import b_course_sample_size
+
+    if words == "b-course":
+        return b_course_sample_size(table.variables)
+    try:
+        return float(words)
+    except ValueError:
+        raise DataError(
+            f"--equivalent-sample-size {words}: give a number, or b-course for half the mean "
+            "number of states"
+        ) from None
+
+
+def _start(name: str, table: Table) -> DAG:
+    """The arcs of a network among the columns of the table."""
+    from unveil.cli.models import network_from
+    from unveil.graph import DAG
+
+    dag = network_from(name).dag
+    left = [n for n in dag.nodes if n not in table]
+    if left:
+        note(f"variables of {name} that have no column are left out: {', '.join(left)}")
+    return DAG(table.names, [(a, b) for a, b in dag.arcs if a in table and b in table])
+
+
+def _draw_sensitivity(
+    table: Table, settings: dict[str, Any], path: Path, time_limit: float | None
+) -> None:
+    from unveil.report import draw_sensitivity
+    from unveil.search import sample_size_sensitivity
+
+    if not table.is_complete:
+        raise DataError("--sensitivity needs a table without empty cells")
+    if settings["score"].name != "bdeu":
+        raise DataError(
+            "--sensitivity is about the equivalent sample size of bdeu; take that score"
+        )
+    searched = {k: v for k, v in settings.items() if k not in ("score", "local")}
+    with live_progress("nats") as listener:
+        found = sample_size_sensitivity(table, progress=listener, time_limit=time_limit, **searched)
+    say(str(found))
+    draw_sensitivity(found, path)
+    say(f"picture drawn to {path}")
 
 
 def _constraints(
@@ -170,6 +244,7 @@ def _summary(
     sure: ArcConfidence | None,
 ) -> None:
     from unveil.evaluate import log_loss
+    from unveil.model.network import COMPACT
 
     result = learned.search
     say(f"{name}: {table.n_rows:,} rows, {table.n_columns} columns")
@@ -178,6 +253,10 @@ def _summary(
         f"{result.search}, {result.score_name} score {result.score:,.2f} nats, "
         f"{result.elapsed:.2f} s, {result.stopped}"
     )
+    compact = [cpd.kind for cpd in learned.network.cpds.values() if cpd.kind in COMPACT]
+    if compact:
+        words = [f"{compact.count(k)} as a {COMPACT[k]}" for k in COMPACT if k in compact]
+        say(f"compact distributions: {', '.join(words)}")
     say(f"log-loss on these rows: {log_loss(learned.network, table)}")
     say()
     head = ["arc", "worth"] + (["joined in", "this way"] if sure else [])

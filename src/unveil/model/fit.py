@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import DataError
+from unveil.errors import DataError, UnveilWarning
 from unveil.graph.dag import DAG
+from unveil.model.compact import CompactCPD
 from unveil.model.cpd import CPD
 from unveil.model.kinds import kind_for
 from unveil.model.network import Network
@@ -23,13 +25,16 @@ from unveil.table.variable import Variable
 __all__ = ["family_statistics", "fit", "table_from_counts"]
 
 
-def fit(dag: DAG, data: Table | Statistics, prior: DirichletPrior | None = None) -> Network:
-    """The network over `dag` whose distributions are estimated from a table or another engine.
+def fit(
+    structure: DAG | Network, data: Table | Statistics, prior: DirichletPrior | None = None
+) -> Network:
+    """The network over a graph whose distributions are estimated from a table or another engine.
 
     Without a prior, the maximum likelihood estimate S[x, u] / S[u] (Eq. 2.8); parent
     configurations that no row shows get the uniform distribution. With a prior, the posterior mean
     (S[x, u] + alpha(x, u)) / (S[u] + alpha(u)) (Eq. 2.12). Continuous columns get linear Gaussian
-    distributions by least squares. Columns outside the graph are ignored.
+    distributions by least squares. Columns outside the graph are ignored. If `structure` is a
+    network, compact distributions keep their local structure.
 
     >>> table = Table.from_frame({"x": ["a", "a", "b"]})
     >>> fit(DAG(["x"]), table).cpd("x").values.round(3).tolist()
@@ -38,9 +43,13 @@ def fit(dag: DAG, data: Table | Statistics, prior: DirichletPrior | None = None)
     >>> fit(DAG(["x"]), table, PseudoCount(1)).cpd("x").values.tolist()
     [0.6, 0.4]
     """
+    dag = structure.dag if isinstance(structure, Network) else structure
     statistics = as_statistics(data)
     variables = _variables(dag, statistics)
-    families = [(variables[n], [variables[p] for p in dag.parents(n)]) for n in dag.nodes]
+    compact = _compact_parts(structure, variables)
+    parents = {n: dag.parents(n) for n in dag.nodes}
+    parents |= {n: tuple(p.name for p in cpd.parents) for n, cpd in compact.items()}
+    families = [(variables[n], [variables[p] for p in parents[n]]) for n in dag.nodes]
     kinds = [kind_for(*family) for family in families]
     if isinstance(data, Table):
         _refuse_gaps(dag, data)
@@ -49,9 +58,32 @@ def fit(dag: DAG, data: Table | Statistics, prior: DirichletPrior | None = None)
             n_cells(*family)
     found = family_statistics(statistics, families, kinds)
     return Network(
-        kind.estimate(*family, known, prior)
+        compact[family[0].name].with_variables(*family).refitted(known, prior)
+        if family[0].name in compact
+        else kind.estimate(*family, known, prior)
         for kind, family, known in zip(kinds, families, found, strict=True)
     )
+
+
+def _compact_parts(
+    structure: DAG | Network, variables: Mapping[str, Variable]
+) -> dict[str, CompactCPD]:
+    """The compact distributions whose local structure is kept: those whose states are the same."""
+    cpds = structure.cpds if isinstance(structure, Network) else {}
+    compact = {name: cpd for name, cpd in cpds.items() if isinstance(cpd, CompactCPD)}
+    other = [
+        name
+        for name, cpd in compact.items()
+        if any(variables[v.name].n_states != v.n_states for v in (*cpd.parents, cpd.variable))
+    ]
+    if other:
+        warnings.warn(
+            f"the local structure of {', '.join(other)} is for other numbers of states than the "
+            "table has: tables are fitted instead",
+            UnveilWarning,
+            stacklevel=3,
+        )
+    return {name: cpd for name, cpd in compact.items() if name not in other}
 
 
 def family_statistics(

@@ -9,6 +9,7 @@ import numpy as np
 
 from unveil.em.mixture.bootstrap import bootstrap_test
 from unveil.em.mixture.choice import Mixture, MixtureResult, ScoreName
+from unveil.em.mixture.criteria import CRITERIA, criterion
 from unveil.em.mixture.door import (
     Dealing,
     checked_classes,
@@ -16,11 +17,11 @@ from unveil.em.mixture.door import (
     checked_prior,
     checked_table,
 )
-from unveil.em.mixture.fit import MixtureSettings, fit_mixture, table_values
+from unveil.em.mixture.fit import STARTS, MixtureSettings, fit_mixture, table_values
 from unveil.em.mixture.notes import notes_on
 from unveil.em.mixture.words import in_classes
 from unveil.em.scores import hidden_scores
-from unveil.errors import DataError, Hint
+from unveil.errors import DataError, Hint, did_you_mean
 from unveil.evaluate.certainty import certainty_of
 from unveil.evaluate.cross_validation import CrossValidation, cross_validate
 from unveil.evaluate.goodness import goodness_of_fit
@@ -57,6 +58,7 @@ def latent_classes(
     held_out: float | None = None,
     covariates: Sequence[str] | str = (),
     equivalent_sample_size: float | None = None,
+    start: str = "both",
     weights: Weights = None,
     drop: Sequence[str] | str = (),
     discretize: str | None = None,
@@ -74,12 +76,17 @@ def latent_classes(
     the marginal likelihood), `held-out` (log-loss of rows left out: in `folds`, 5 unless given, or
     once the fraction `held_out`). BIC is the cautious choice,
     Cheeseman-Stutz the Bayesian one, held-out asks directly for prediction and costs most.
+    Three more stand for the marginal likelihood: `completion` (the most probable classes taken as
+    if they had been seen), `laplace`, and `effective-bic` (BIC with the number of parameters that
+    rows can tell apart).
 
     Parameters are maximum likelihood, or MAP with a `prior`, for which `equivalent_sample_size` is
     a short word. Cheeseman-Stutz and held-out fits
     need a prior in any case: an equivalent sample size of 1 unless one is given. Missing cells
     are summed over and row weights count as that many rows. EM starts `n_starts` times and ends
-    after `max_iterations` or when it gains less than the part `tolerance` of its objective.
+    after `max_iterations` or when it gains less than the part `tolerance` of its objective. `start`
+    says where from: hard clusters of the rows (`cluster`), `random` parameters, half of each
+    (`both`), or where probabilistic K-means ends (`k-means`).
 
     `data`, `weights`, `drop`, `discretize`, `n_bins` and `keep` are as in `unveil.learn`. `name`
     gets an underscore after it if the table has such a column. `seed` repeats a run, `progress`
@@ -116,8 +123,15 @@ def latent_classes(
         raise DataError(f"the bootstrap takes a number of samples, or 0 for none; got {bootstrap}")
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
-    settings = MixtureSettings(name, n_starts, max_iterations, tolerance, tuple(state_names or ()))
-    work = _Work(folded, settings, prior, checked_dealing(folded, folds, held_out), seed)
+    if start not in STARTS:
+        raise DataError(
+            f"a mixture starts from one of {', '.join(STARTS)}, not {start!r}."
+            + did_you_mean(start, STARTS)
+        )
+    settings = MixtureSettings(
+        name, n_starts, max_iterations, tolerance, tuple(state_names or ()), start
+    )
+    work = _Work(folded, settings, prior, checked_dealing(folded, folds, held_out), seed, score)
     whole = Ticker.of(progress, time_limit)
     ticker = whole.part(share=0.5 if bootstrap else 1.0)
     mixtures: list[Mixture] = []
@@ -149,6 +163,7 @@ class _Work:
     prior: DirichletPrior | None
     dealing: Dealing | None
     seed: int
+    score: str = "bic"
 
     def seed_for(self, k: int) -> int:
         """A seed of its own for each number of classes, whichever others are tried."""
@@ -187,9 +202,18 @@ def _mixture(work: _Work, k: int, ticker: Ticker) -> tuple[Mixture, StopReason |
         notes=tuple(notes_on(network, settings.name, starts, table.total_weight)),
         certainty=certainty_of(network, settings.name, table),
         goodness=goodness_of_fit(network, table) if table.is_complete else None,
+        criterion=_criterion(work, scores.log_likelihood, at_map),
     )
     cut = held_out.stopped if held_out is not None and not held_out.is_whole else None
     return mixture, ticker.reason or fitting.reason or cut
+
+
+def _criterion(work: _Work, log_likelihood: float, at_map: Network) -> float | None:
+    """What the score says, if it is one that is computed only when asked for."""
+    if work.score not in CRITERIA:
+        return None
+    name, table = work.settings.name, work.table
+    return criterion(work.score, log_likelihood, at_map, name, table, work.smooth)
 
 
 def _held_out(work: _Work, k: int, ticker: Ticker) -> CrossValidation | None:

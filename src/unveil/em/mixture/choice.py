@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, get_args
 
 from unveil.em.mixture.bootstrap import BootstrapTest
 from unveil.em.mixture.covariates import ClassRegression, class_regression
+from unveil.em.mixture.criteria import CRITERIA
 from unveil.em.mixture.fit import reached
 from unveil.em.mixture.notes import choice_notes, notes_on
 from unveil.em.mixture.precision import StandardErrors, standard_errors
@@ -30,7 +31,9 @@ from unveil.table.variable import Label
 
 __all__ = ["SCORES", "Mixture", "MixtureResult", "ScoreName"]
 
-ScoreName = Literal["bic", "aic", "cheeseman-stutz", "held-out"]
+ScoreName = Literal[
+    "bic", "aic", "cheeseman-stutz", "held-out", "completion", "laplace", "effective-bic"
+]
 SCORES: tuple[str, ...] = get_args(ScoreName)
 
 
@@ -63,6 +66,8 @@ class Mixture(Record):
     certainty: Certainty
     goodness: GoodnessOfFit | None
     test: BootstrapTest | None = None
+    criterion: float | None = None
+    """What `completion`, `laplace` or `effective-bic` says, if that was the score asked for."""
 
     @property
     def n_reached(self) -> int:
@@ -93,6 +98,8 @@ class Mixture(Record):
             if self.held_out is None or not self.held_out.is_whole:
                 return -math.inf
             return -self.held_out.bits
+        if score in CRITERIA:
+            return -math.inf if self.criterion is None else self.criterion
         return float(getattr(self, score.replace("-", "_")))
 
 
