@@ -104,11 +104,6 @@ def learn(
         return learn_complete(
             table, chosen, search, structure_prior=structure_prior, **shared, **options
         )
-    if structure_prior is not None:
-        raise DataError(
-            "structural EM knows no structure prior, and the table has missing cells; leave "
-            "structure_prior out or fill the cells in"
-        )
     if search != DEFAULT_SEARCH:
         warnings.warn(
             UnveilWarning(
@@ -117,8 +112,10 @@ def learn(
             ),
             stacklevel=2,
         )
-    found = structural_em(table, score=chosen, **shared, **options)
-    return _as_learned(found, table, chosen, n_jobs)
+    found = structural_em(
+        table, score=chosen, structure_prior=structure_prior, **shared, **options
+    )
+    return _as_learned(found, table, chosen, structure_prior, n_jobs)
 
 
 def fit(
@@ -205,10 +202,17 @@ def _limits(constraints: Constraints | None, max_parents: int | None) -> Constra
     return replace(constraints or Constraints(), max_parents=max_parents)
 
 
-def _as_learned(found: StructuralResult, table: Table, score: Score, n_jobs: int | None) -> Learned:
+def _as_learned(
+    found: StructuralResult,
+    table: Table,
+    score: Score,
+    structure_prior: StructurePrior | None,
+    n_jobs: int | None,
+) -> Learned:
     """What structural EM found, in the shape of an ordinary search's result."""
     completed = complete_rows(found.network, table, seed=found.seed)
-    scores = FamilyScores(completed.select(sorted(completed.names)), score, n_jobs=n_jobs)
+    ordered = completed.select(sorted(completed.names))
+    scores = FamilyScores(ordered, score, structure_prior, n_jobs=n_jobs)
     result = SearchResult(
         found.dag, found.score, score.name, "structural EM", found.trace, found.stopped,
         found.seed, found.trace[-1].elapsed, scores.n_scored,

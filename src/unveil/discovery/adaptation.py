@@ -26,8 +26,6 @@ from unveil.em.structural import structural_em
 from unveil.hidden.cardinality import choose_cardinality
 from unveil.model.network import Network
 from unveil.progress import Ticker
-from unveil.score.bdeu import BDeu
-from unveil.search.constraints import Constraints
 
 __all__ = ["NEGLIGIBLE", "adapt_candidate", "adapted"]
 
@@ -73,14 +71,13 @@ def adapted(
     network, name = candidate.network, candidate.name
     if adapt != "em":
         around = {name, *network.dag.markov_blanket(name)}
-        limits = Constraints(
-            max_parents=bench.settings.max_parents,
-            changeable=None if adapt == "full" else sorted(around),
-        )
+        limits = bench.limits(network)
+        if adapt != "full":
+            limits = replace(limits, changeable=sorted(around))
         network = structural_em(
-            bench.glanced, network, BDeu(bench.prior.size), prior=bench.prior, constraints=limits,
+            bench.glanced, network, bench.settings.criterion, prior=bench.prior, constraints=limits,
             max_rounds=max_rounds, em_iterations=30, negligible=NEGLIGIBLE, seed=bench.seed,
-            **inside(ticker),
+            structure_prior=bench.settings.structure_prior, **inside(ticker),
         ).network  # fmt: skip
     network = _by_size(
         short_em(network, bench.glanced, bench.prior, 200, 1e-8, steps_of(ticker)), name

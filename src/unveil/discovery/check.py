@@ -42,8 +42,13 @@ def with_gaps(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
 def as_parent(bench: Bench, candidate: Candidate) -> Candidate:
     """The candidate in the equivalent graph that makes hidden variables parents where it can.
 
-    Scores and predictions are the same; it is easier to read.
+    Scores and predictions are the same; it is easier to read. Under constraints on arcs, or with a
+    prior or a score that tells equivalent graphs apart, it stays as it is.
     """
+    settings = bench.settings
+    plain = settings.criterion.equivalent and settings.structure_prior is None
+    if not (plain and settings.constraints.only_max_parents):
+        return candidate
     hidden = [*bench.network.hidden, candidate.name]
     return replace(candidate, network=facing_away_from(candidate.network, hidden))
 

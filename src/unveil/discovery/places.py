@@ -12,7 +12,6 @@ from unveil.graph.dag import DAG
 from unveil.hidden.semi_cliques import find_semi_cliques, neighbourhoods
 from unveil.progress import Ticker
 from unveil.score.bdeu import BDeu
-from unveil.search.constraints import Constraints
 from unveil.search.learn import learn
 
 __all__ = ["place_of_everything", "places_with_a_signature", "random_place"]
@@ -28,7 +27,7 @@ def places_with_a_signature(bench: Bench, name: str, ticker: Ticker) -> tuple[Pl
     """
     network, settings = bench.network, bench.settings
     rows = bench.completed.select(network.dag.nodes)
-    score = BDeu(settings.equivalent_sample_size)
+    score = settings.criterion
     confidence = None
     if settings.soft:
         confidence = bootstrap_arcs(
@@ -36,7 +35,7 @@ def places_with_a_signature(bench: Bench, name: str, ticker: Ticker) -> tuple[Pl
             **inside(ticker),
         ).adjacent  # fmt: skip
     found = list(find_semi_cliques(network.dag, confidence=confidence))
-    limits = Constraints(max_parents=settings.max_parents)
+    limits = bench.limits(network)
     for other in (score, BDeu(10 * settings.equivalent_sample_size)):
         climbed = learn(rows, other, "tabu", constraints=limits, **inside(ticker))
         found += find_semi_cliques(_in_order(climbed.dag, network.dag))

@@ -25,7 +25,7 @@ from unveil.discovery.notes import Notes
 from unveil.discovery.phases import look_for_hidden
 from unveil.discovery.settings import Settings
 from unveil.discovery.workers import Workers
-from unveil.em.scores import hidden_scores
+from unveil.em.short import short_em
 from unveil.errors import DataError, Hint
 from unveil.model.network import Network
 from unveil.progress import Progress, Step, StopReason, Ticker, run
@@ -107,6 +107,7 @@ def discover_networks(
     if seed < 0:
         raise DataError(f"a seed is zero or more, got {seed}")
     _check(table)
+    settings.check(table)
     ticker = Ticker.of(progress, time_limit)
     with Workers(n_jobs) as workers:
         task = Task(table, settings, seed, workers, ticker, notes)
@@ -162,8 +163,8 @@ class Task:
         return network
 
     def score(self, network: Network) -> float:
-        """The Cheeseman-Stutz score of a network (nats)."""
-        return hidden_scores(network, self.table, self.settings.prior).cheeseman_stutz
+        """The score of a network (nats)."""
+        return self.settings.score_of(network, self.table)
 
 
 @dataclass(frozen=True)
@@ -205,8 +206,12 @@ def first_state(
         cut_short = part.reason == "time limit"
     score = task.score(baseline)
     state = State(baseline, score, baseline, score, rounds, cut_short=cut_short)
+    given = task.settings.start
     if rounds and rounds[-1].kept is not None:
         network = rounds[-1].kept.network
+        state = replace(state, network=network, score=task.score(network))
+    elif isinstance(given, Network) and given.hidden:
+        network = short_em(given, task.table, task.settings.prior, 200)
         state = replace(state, network=network, score=task.score(network))
     return replace(state, finished=_enough(task, state.network))
 

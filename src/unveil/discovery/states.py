@@ -46,8 +46,10 @@ def learned_anew(
     bench: Bench, completed: Table, name: str, restarts: int, ticker: Ticker
 ) -> Network | None:
     """The best network of completed rows; `None` if a hidden variable would have no child."""
-    most = bench.settings.max_parents
-    network = learn_complete(completed, bench.prior, most, restarts, bench.seed, ticker=ticker)
+    hidden = [n for n in completed.names if n not in bench.table]
+    network = learn_complete(
+        completed, bench.settings, restarts, bench.seed, ticker=ticker, hidden=hidden
+    )
     if not network.dag.children(name) or bench.childless(network.dag):
         return None
     return _named_as_before(bench, network, name)

@@ -33,6 +33,7 @@ from unveil.records import Record, changed
 from unveil.score.base import Sample, Score
 from unveil.score.bdeu import BDeu
 from unveil.score.families import FamilyScores
+from unveil.score.structure import StructurePrior, log_prior_of
 from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
 from unveil.search.graph_state import GraphState
@@ -63,7 +64,8 @@ class StructuralSettings:
     at most `cap` completions, else by `draws`; completions less probable than `negligible` are
     left out. `hard` completes each row by its most probable explanation only. A climb has at most
     `max_rounds`; with `restarts`, the best graph is then changed by ten random legal moves and the
-    climb repeated, that many times.
+    climb repeated, that many times. `structure_prior` says which graphs are likely beforehand: its
+    log-probability is part of the score.
     """
 
     prior: DirichletPrior | None = None
@@ -75,6 +77,7 @@ class StructuralSettings:
     cap: int = 32
     draws: int = 8
     negligible: float = 0.0
+    structure_prior: StructurePrior | None = None
 
 
 @dataclass(frozen=True)
@@ -218,7 +221,7 @@ class StructuralEM:
         assert climb.next is not None
         part = ticker.part(PHASE)
         network = self.parameters(climb.next, part)
-        found = Scored(network, *observed_score(network, self.table, self.score))
+        found = self.scored(network)
         change = float("inf") if climb.reached is None else found.score - climb.reached
         reached = found.score if climb.reached is None else max(climb.reached, found.score)
         better = climb.best is None or found.score > climb.best.score
@@ -233,6 +236,12 @@ class StructuralEM:
         info = Step(PHASE, n_rounds, found.score, change, detail=f"{network.dag.n_arcs} arcs")
         return Climb(after, best, reached, n_rounds), info
 
+    def scored(self, network: Network) -> Scored:
+        """The network with its score on what was observed, log P(G) included."""
+        score, likelihood = observed_score(network, self.table, self.score)
+        before = log_prior_of(self.settings.structure_prior, network.dag)
+        return Scored(network, score + before, likelihood)
+
     def parameters(self, network: Network, ticker: Ticker) -> Network:
         """The same graph with parameters by EM."""
         em = em_problem(network, self.table, self.prior)
@@ -243,7 +252,7 @@ class StructuralEM:
         """The network over the best graph for the completed rows; `None` if it is the same."""
         completed = self.completed(network)
         scores = self._scores(completed)
-        if self.limits.only_max_parents and network.dag.n_arcs == 0:
+        if network.dag.n_arcs == 0:
             found = combined_search(
                 scores, None, self.limits, progress=ticker.tell, time_limit=ticker.time_left()
             )
@@ -275,7 +284,8 @@ class StructuralEM:
 
     def _scores(self, completed: Table) -> FamilyScores:
         ordered = completed.select(sorted(completed.names))
-        return FamilyScores(ordered, self.score, n_jobs=self.n_jobs)
+        before = self.settings.structure_prior
+        return FamilyScores(ordered, self.score, before, n_jobs=self.n_jobs)
 
 
 def _settled(climb: Climb, info: Step) -> StopReason | None:
