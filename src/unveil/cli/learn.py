@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unveil.cli.limits import Forbid, NoChildren, NoParents, Require, Tier, constraints_of
 from unveil.cli.live import live_progress
 from unveil.cli.options import (
     Bins,
@@ -22,16 +23,13 @@ from unveil.cli.options import (
 )
 from unveil.cli.outputs import writes_file, writes_network, writes_picture
 from unveil.cli.screen import note, say, show_table
-from unveil.errors import DataError
 
 if TYPE_CHECKING:
     from unveil.evaluate import ArcConfidence, ArcWorth
-    from unveil.search import Constraints, Learned
+    from unveil.search import Learned
     from unveil.table import Table
 
 __all__ = ["learn"]
-
-Arc = Annotated[list[str] | None, typer.Option(help="An arc as 'A -> B'; repeatable.")]
 
 
 @reads_table
@@ -71,12 +69,11 @@ def learn(
     max_parents: Annotated[
         int | None, typer.Option(help="At most so many parents for any variable.")
     ] = None,
-    require: Arc = None,
-    forbid: Arc = None,
-    tier: Annotated[
-        list[str] | None,
-        typer.Option(help="Variables of one point in time, 'A,B,C'; repeat in order of time."),
-    ] = None,
+    require: Require = None,
+    forbid: Forbid = None,
+    tier: Tier = None,
+    no_parents: NoParents = None,
+    no_children: NoChildren = None,
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
@@ -98,7 +95,9 @@ def learn(
     settings: dict[str, Any] = {
         "score": score_named(score, equivalent_sample_size),
         "search": search,
-        "constraints": _constraints(max_parents, require, forbid, tier),
+        "constraints": constraints_of(
+            table.names, require, forbid, tier, no_parents, no_children, max_parents
+        ),
         "seed": seed,
         "n_jobs": jobs,
     }
@@ -115,29 +114,6 @@ def learn(
         learned.network.save(output)
         say(f"network written to {output}")
     _pictures(learned, arcs, data, table, picture, page)
-
-
-def _constraints(
-    max_parents: int | None,
-    require: list[str] | None,
-    forbid: list[str] | None,
-    tiers: list[str] | None,
-) -> Constraints:
-    from unveil.search import Constraints
-
-    return Constraints(
-        required=[_arc(word) for word in require or ()],
-        forbidden=[_arc(word) for word in forbid or ()],
-        tiers=[[name.strip() for name in tier.split(",")] for tier in tiers or ()],
-        max_parents=max_parents,
-    )
-
-
-def _arc(words: str) -> tuple[str, str]:
-    parent, arrow, child = words.partition("->")
-    if not arrow or not parent.strip() or not child.strip():
-        raise DataError(f"an arc is written as 'A -> B', not {words!r}")
-    return parent.strip(), child.strip()
 
 
 def _confidence(table: Table, settings: dict[str, Any], n_samples: int) -> ArcConfidence:

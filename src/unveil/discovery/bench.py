@@ -8,6 +8,7 @@ from functools import cached_property
 from unveil.discovery.predictions import cross_validated
 from unveil.discovery.settings import Settings
 from unveil.em.completion import complete_rows
+from unveil.evaluate.log_loss import LogLoss, paired_gain
 from unveil.graph.dag import DAG
 from unveil.infer.explain import most_probable
 from unveil.model.network import Network
@@ -76,23 +77,22 @@ class Bench:
         """The gain of a network over the one without the candidate on `glanced`, in nats."""
         return self.settings.score_of(network, self.glanced) - self._glanced_score
 
-    def predicted(self, network: Network, ticker: Ticker) -> float:
-        """What a network gains over the one without the candidate on rows left out, in nats.
+    def saved(self, network: Network, ticker: Ticker) -> LogLoss | None:
+        """What a network saves over the one without the candidate on rows left out, row by row.
 
-        The log-likelihood of every row under parameters from the other folds, summed. NaN, if the
+        Both graphs are as they are; their parameters are those of the other folds. `None`, if the
         ticker stopped it.
         """
         if "_left_out_without" not in vars(self):
             without = self._left_out(self.network, ticker)
             if without is None:
-                return float("nan")
+                return None
             vars(self)["_left_out_without"] = without
         found = self._left_out(network, ticker)
-        return float("nan") if found is None else found - vars(self)["_left_out_without"]
+        return None if found is None else paired_gain(found, vars(self)["_left_out_without"])
 
-    def _left_out(self, network: Network, ticker: Ticker) -> float | None:
-        found = cross_validated(network, self.table, self.settings, 5, self.seed, ticker)
-        return None if found is None else found.log_likelihood
+    def _left_out(self, network: Network, ticker: Ticker) -> LogLoss | None:
+        return cross_validated(network, self.table, self.settings, 5, self.seed, ticker)
 
     def childless(self, dag: DAG) -> list[str]:
         """The earlier hidden variables that would have no child in this graph."""

@@ -55,7 +55,8 @@ class Tried(Record):
     `gain` is the Cheeseman-Stutz score less that of the network without it, in nats, if
     `filled_in` on rows with their gaps filled in. `detail` says more about the verdict. `refined`
     has the scores by number of states (`Cardinality.refined`). `predicted` is the cross-validated
-    gain in log-likelihood of the same rows (nats), for candidates that could be kept.
+    gain in log-likelihood of the same rows (nats), for candidates that could be kept, and `error`
+    its standard error.
     """
 
     told: ClassVar = ("children", "n_states", "words")
@@ -65,6 +66,7 @@ class Tried(Record):
     detail: str = ""
     gain: float = 0.0
     predicted: float = float("nan")
+    error: float = float("nan")
     filled_in: bool = False
     refined: Mapping[int, float] = field(default_factory=dict)
 
@@ -119,7 +121,7 @@ class Candidate(Tried):
         """What is told of it once it is given up."""
         return Refused(
             place=self.place, verdict=verdict, detail=detail, gain=self.gain,
-            predicted=self.predicted, filled_in=self.filled_in, refined=self.refined,
+            predicted=self.predicted, error=self.error, filled_in=self.filled_in, refined=self.refined,
             children=self.children, n_states=self.n_states,
         )  # fmt: skip
 

@@ -24,9 +24,12 @@ def check_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candi
     """
     checked = as_parent(bench, with_gaps(bench, candidate, ticker))
     if checked.verdict is Verdict.PAYS and n_cases(bench.table) >= 5:
-        gain = bench.predicted(checked.network, ticker)
-        verdict = Verdict.PREDICTS_NO_BETTER if gain <= 0 else Verdict.PAYS  # NaN says nothing
-        checked = replace(checked, predicted=gain, verdict=verdict)
+        saved = bench.saved(checked.network, ticker)
+        if saved is not None:
+            verdict = Verdict.PAYS if saved.bits > 0 else Verdict.PREDICTS_NO_BETTER
+            checked = replace(
+                checked, predicted=-saved.log_likelihood, error=saved.total_error, verdict=verdict
+            )
     if checked.verdict is not Verdict.PAYS:
         return checked
     return _with_cardinalities(bench, checked, ticker)

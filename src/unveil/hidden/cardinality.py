@@ -19,7 +19,7 @@ from unveil.progress import Progress, Ticker
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["Cardinality", "choose_cardinality", "completed_fit", "local_graph"]
+__all__ = ["Cardinality", "all_observed", "choose_cardinality", "completed_fit", "local_graph"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def choose_cardinality(
     >>> choose_cardinality(rows.without("HR"), alarm.dag, "HR").n_states
     3
     """
-    table = _all_observed(table)
+    table = all_observed(table)
     tree = agglomerate_states(table, dag, name, equivalent_sample_size, cap)
     around = local_graph(dag, name)
     prior = EquivalentSampleSize(score_sample_size)
@@ -88,7 +88,7 @@ def choose_cardinality(
     return Cardinality(name, chosen, tree.states(chosen), refined, tree)
 
 
-def _all_observed(table: Table) -> Table:
+def all_observed(table: Table) -> Table:
     """The table with other hidden variables taken as columns like any other."""
     for v in table.variables:
         if v.hidden:
