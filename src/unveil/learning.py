@@ -112,9 +112,7 @@ def learn(
             ),
             stacklevel=2,
         )
-    found = structural_em(
-        table, score=chosen, structure_prior=structure_prior, **shared, **options
-    )
+    found = structural_em(table, score=chosen, structure_prior=structure_prior, **shared, **options)
     return _as_learned(found, table, chosen, structure_prior, n_jobs)
 
 

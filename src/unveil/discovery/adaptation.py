@@ -51,7 +51,12 @@ def adapt_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candi
         if redundancy(best.network, name):
             break
         found = choose_cardinality(
-            bench.completed, dag, name, score_sample_size=bench.prior.size, **inside(ticker)
+            bench.completed,
+            dag,
+            name,
+            score_sample_size=bench.prior.size,
+            score=bench.settings.other_score,
+            **inside(ticker),
         )
         best = replace(best, agglomeration=found.agglomeration, refined=found.refined)
         if found.n_states < 2 or found.n_states == best.n_states:

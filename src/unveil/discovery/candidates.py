@@ -29,6 +29,9 @@ class Verdict(StrEnum):
     NOT_CHECKED = "pays for its parameters, but others promised more"
     OUTDONE = "pays for its parameters, but another gains more or predicts better"
     MAY_BE_LUCK = "pays for its parameters, but gains or predicts too little for so many tries"
+    NOT_CONFIRMED = (
+        "pays for its parameters, but chosen anew without the rows left out it fails them"
+    )
     DOES_NOT_PAY = "does not pay for its parameters"
     PREDICTS_NO_BETTER = "does not predict left-out rows better"
     REDUNDANT = "redundant"
@@ -121,8 +124,8 @@ class Candidate(Tried):
         """What is told of it once it is given up."""
         return Refused(
             place=self.place, verdict=verdict, detail=detail, gain=self.gain,
-            predicted=self.predicted, error=self.error, filled_in=self.filled_in, refined=self.refined,
-            children=self.children, n_states=self.n_states,
+            predicted=self.predicted, error=self.error, filled_in=self.filled_in,
+            refined=self.refined, children=self.children, n_states=self.n_states,
         )  # fmt: skip
 
 

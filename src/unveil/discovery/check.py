@@ -60,6 +60,11 @@ def _with_cardinalities(bench: Bench, candidate: Candidate, ticker: Ticker) -> C
     """The candidate with the tree of merges and the scores by number of states of its own graph."""
     dag, name = candidate.network.dag, candidate.name
     found = choose_cardinality(
-        bench.completed, dag, name, score_sample_size=bench.prior.size, **inside(ticker)
+        bench.completed,
+        dag,
+        name,
+        score_sample_size=bench.prior.size,
+        score=bench.settings.other_score,
+        **inside(ticker),
     )
     return replace(candidate, agglomeration=found.agglomeration, refined=found.refined)

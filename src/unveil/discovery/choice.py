@@ -9,7 +9,18 @@ import numpy as np
 
 from unveil.discovery.candidates import Candidate, Refused, Verdict
 
-__all__ = ["choose_best", "foremost", "judged", "luck", "n_places", "worth_adapting"]
+__all__ = [
+    "choose_best",
+    "foremost",
+    "judged",
+    "luck",
+    "n_places",
+    "worth_adapting",
+    "worth_polishing",
+]
+
+SMALL_SIZES = (2, 3, 4)
+"""Numbers of states whose best candidate is polished in any case."""
 
 
 def worth_adapting(looked: Sequence[Candidate], most: int) -> list[Candidate]:
@@ -34,6 +45,20 @@ def foremost(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
         seen[c.neighbours] = turns[-1] + 1
     order = sorted(range(len(ranked)), key=lambda i: turns[i])
     return [ranked[i] for i in order[:most]]
+
+
+def worth_polishing(settled: Sequence[Candidate], most: int) -> list[Candidate]:
+    """The best candidates, and among them the best of every small number of states.
+
+    A free number of states must not end below a fixed one: what is best with two states, or three,
+    is polished too, even where candidates with more states promise more.
+    """
+    chosen = foremost(settled, most)
+    for k in SMALL_SIZES:
+        best = max((c for c in settled if c.n_states == k), key=lambda c: c.gain, default=None)
+        if best is not None and all(c is not best for c in chosen):
+            chosen.append(best)
+    return chosen
 
 
 def n_places(tried: Sequence[Candidate | Refused]) -> int:
@@ -65,11 +90,26 @@ def choose_best(tried: Sequence[Candidate | Refused], min_gain: float) -> Candid
     )
 
 
+def finalists(
+    tried: Sequence[Candidate | Refused], best: Candidate, most: int = 3
+) -> list[Candidate]:
+    """The best candidate and those that come next: one of them would have been chosen instead."""
+    others = [
+        c for c in tried
+        if isinstance(c, Candidate) and c is not best and c.verdict is Verdict.PAYS
+        and not c.filled_in
+    ]  # fmt: skip
+    return [best, *foremost(others, most - 1)]
+
+
 def judged(
-    tried: Sequence[Candidate | Refused], kept: Candidate | None
+    tried: Sequence[Candidate | Refused],
+    kept: Candidate | None,
+    doubted: Candidate | None = None,
 ) -> tuple[Candidate | Refused, ...]:
-    """All that were tried, with the last word on each."""
-    return tuple(replace(c, verdict=_last_word(c, kept)) for c in tried)
+    """All that were tried, with the last word on each; `doubted` was the best but not confirmed."""
+    words = {id(doubted): Verdict.NOT_CONFIRMED} if doubted is not None else {}
+    return tuple(replace(c, verdict=words.get(id(c)) or _last_word(c, kept)) for c in tried)
 
 
 def _last_word(tried: Candidate | Refused, kept: Candidate | None) -> Verdict:

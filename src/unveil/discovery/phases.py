@@ -22,7 +22,7 @@ from unveil.discovery.baseline import n_random_starts
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
 from unveil.discovery.check import check_candidate
-from unveil.discovery.choice import foremost, worth_adapting
+from unveil.discovery.choice import worth_adapting, worth_polishing
 from unveil.discovery.notes import Notes, Page
 from unveil.discovery.patience import graced
 from unveil.discovery.places import place_of_everything, places_with_a_signature, random_place
@@ -96,7 +96,7 @@ def look_for_hidden(
     settled = [*started, *do(ADAPT, chosen, at_least=0 if started else 1)]
     rest = _others(looked, chosen[: outcomes[-1].n_done])
     if settings.adapt == "full":
-        best = foremost(settled, settings.max_polished)
+        best = worth_polishing(settled, settings.max_polished)
         rest += _others(settled, best)
         all_turns = ticker.part(share=FOR_POLISHING)
         settled = polished_in_turns(best, lambda pool: do(POLISH, pool, within=all_turns))

@@ -53,9 +53,7 @@ def places_with_a_signature(bench: Bench, name: str, ticker: Ticker) -> tuple[Pl
     asked = dict.fromkeys(frozenset(place) for place in settings.places)
     order = [*asked, *in_turns(list(clear), faint, around)]
     position = network.dag.position
-    return tuple(
-        Place(name, tuple(sorted(nodes, key=position))) for nodes in dict.fromkeys(order)
-    )
+    return tuple(Place(name, tuple(sorted(nodes, key=position))) for nodes in dict.fromkeys(order))
 
 
 def in_turns(*lists: Sequence[T]) -> Iterator[T]:

@@ -14,9 +14,11 @@ from unveil.discovery.adaptation import NEGLIGIBLE, adapted
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Verdict
 from unveil.discovery.redundancy import redundancy
-from unveil.discovery.states import from_states, learned_anew, with_states
+from unveil.discovery.states import from_states, learned_anew, named_as_before, with_states
 from unveil.em.completion import complete_rows
+from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import agglomerate_states
+from unveil.model.fit import fit
 from unveil.progress import Ticker
 
 __all__ = ["polish_candidate", "polished_in_turns"]
@@ -63,7 +65,8 @@ def polish_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Cand
 
     What is tried: structural EM everywhere from the present graph and from the graph that a search
     from nothing finds on the completed rows; one state more, one state fewer from a new tree of
-    merges; two states made one or one made two, with all arcs learned anew.
+    merges; two states made one or one made two, with all arcs learned anew; a child more, a child
+    fewer, or one for another.
     """
     better = candidate
     for start in _larger_changes(bench, candidate, ticker):
@@ -84,7 +87,7 @@ def polish_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Cand
 
 def _larger_changes(bench: Bench, candidate: Candidate, ticker: Ticker) -> Iterator[Candidate]:
     yield candidate
-    for change in (_relearned, _neighbouring_states, _merged_states, _split_states):
+    for change in CHANGES:
         if ticker.keep_going():
             with suppress(MemoryError):
                 yield from change(bench, candidate, ticker)
@@ -104,7 +107,7 @@ def _neighbouring_states(bench: Bench, candidate: Candidate, ticker: Ticker) -> 
     network, name = candidate.network, candidate.name
     if bench.n_states is not None or redundancy(network, name):
         return []
-    tree = agglomerate_states(bench.completed, network.dag, name)
+    tree = agglomerate_states(bench.completed, network.dag, name, score=bench.settings.other_score)
     near = [k for k in (candidate.n_states - 1, candidate.n_states + 1) if 2 <= k <= tree.n_initial]
     return [
         replace(
@@ -144,9 +147,9 @@ def _merged_states(
 
 
 def _split_states(
-    bench: Bench, candidate: Candidate, ticker: Ticker, max_states: int = 6
+    bench: Bench, candidate: Candidate, ticker: Ticker, max_states: int = 8
 ) -> list[Candidate]:
-    """The candidate with one of its states made two and all arcs learned anew: the best of them.
+    """The candidate with one of its states made two and all arcs learned anew: the best two.
 
     The rows of the state are parted as agglomeration parts them when it sees no others.
     """
@@ -164,7 +167,45 @@ def _split_states(
             more = states.copy()
             more[inside[tree.states(2) == 1]] = k
             found += _anew(bench, candidate, more, k + 1, ticker)
-    return sorted(found, key=lambda c: -c.gain)[:1]
+    return sorted(found, key=lambda c: -c.gain)[:2]
+
+
+def _moved_children(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate]:
+    """The candidate with one child more, one fewer, and one for another: the likeliest of each.
+
+    Structural EM sees only what the present states say of such a move; the states change with it.
+    So the moves that cost least on the rows as completed are made, and EM then has its say.
+    """
+    network, name = candidate.network, candidate.name
+    dag, names = network.dag, sorted(network.names)
+    completed = complete_rows(
+        network, bench.glanced, cap=32, draws=8, seed=bench.seed, negligible=NEGLIGIBLE
+    )
+    scores = bench.settings.families(completed.select(names))
+    allowed = bench.limits(network).rules(names).allowed
+    place = {n: i for i, n in enumerate(names)}
+    gains: dict[str, float] = {}
+    for n in names:
+        if n == name or name in bench.network.hidden or not allowed[place[n], place[name]]:
+            continue
+        if n in dag.ancestors(name):
+            continue
+        now = {place[p] for p in dag.parents(n)}
+        with_it, without = tuple(sorted(now | {place[name]})), tuple(sorted(now - {place[name]}))
+        more, fewer = scores.many([(place[n], with_it), (place[n], without)])
+        gains[n] = float(more - fewer)
+    children = set(dag.children(name))
+    least = min((n for n in gains if n in children), key=gains.__getitem__, default=None)
+    most = max((n for n in gains if n not in children), key=gains.__getitem__, default=None)
+    found = []
+    for gone, new in ((least, None), (None, most), (least, most)):
+        if (gone is None and new is None) or (gone and not new and len(children) < 3):
+            continue
+        arcs = [arc for arc in dag.arcs if arc != (name, gone)]
+        arcs += [(name, new)] if new is not None else []
+        moved = fit(DAG(dag.nodes, arcs), completed.select(dag.nodes), bench.prior)
+        found.append(replace(candidate, network=named_as_before(bench, moved, name)))
+    return found
 
 
 def _anew(
@@ -177,3 +218,6 @@ def _anew(
     gain = bench.gain_at_a_glance(network)
     verdict = Verdict.FITTED_ANEW
     return [replace(candidate, network=network, gain=gain, anew=True, verdict=verdict, detail="")]
+
+
+CHANGES = (_relearned, _neighbouring_states, _merged_states, _split_states, _moved_children)

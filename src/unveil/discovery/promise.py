@@ -36,9 +36,7 @@ class Promise:
     def in_order(self, places: Sequence[frozenset[str]], ticker: Ticker) -> list[frozenset[str]]:
         """The places, the most promising first; those there was no time for are left out."""
         gains = {
-            nodes: self.of(sorted(nodes))
-            for nodes in dict.fromkeys(places)
-            if ticker.keep_going()
+            nodes: self.of(sorted(nodes)) for nodes in dict.fromkeys(places) if ticker.keep_going()
         }
         return sorted(gains, key=lambda nodes: (-gains[nodes], sorted(nodes)))
 
@@ -47,7 +45,9 @@ class Promise:
         bench, name = self._bench, self._name
         now = bench.network.dag
         around = local_graph(with_hidden_parent(now, name, nodes, max_parents=0), name)
-        tree = agglomerate_states(self._rows, around, name, cap=INITIAL)
+        tree = agglomerate_states(
+            self._rows, around, name, cap=INITIAL, score=bench.settings.other_score
+        )
         if tree.n_initial < 2:
             return float("-inf")
         first = completed_fit(self._rows, around, name, tree.states(2), 2, bench.prior)

@@ -52,7 +52,7 @@ class Settings:
     - `blocks`: leave out blocks of neighbouring rows in cross-validation, for rows in order of time
     - `constraints`: required and forbidden arcs, tiers, columns without parents or children, for
       every network that is looked at; `Constraints.with_hidden` says what they mean for hidden ones
-    - `structure_prior`: which graphs are likely beforehand; its log-probability is part of the score
+    - `structure_prior`: which graphs are likely beforehand: its log-probability counts as well
     - `start`: a graph or network over the columns that the search for the network without hidden
       variables also begins from; a network that has hidden variables is gone on from
     - `places`: sets of columns that a hidden variable is tried behind, before all others
@@ -112,6 +112,11 @@ class Settings:
         return made
 
     @property
+    def other_score(self) -> Score | None:
+        """The score if it is not BDeu, which agglomeration knows by its equivalent sample size."""
+        return None if self.score == "bdeu" else self.criterion
+
+    @property
     def first_graph(self) -> DAG | None:
         """The graph over the columns that the first search also begins from, if one was given."""
         start = self.start.dag if isinstance(self.start, Network) else self.start
@@ -156,9 +161,7 @@ class Settings:
             )
         for place in self.places:
             if len(set(place)) < 2:
-                raise DataError(
-                    f"a place is two columns or more, got {', '.join(place) or 'none'}"
-                )
+                raise DataError(f"a place is two columns or more, got {', '.join(place) or 'none'}")
 
     @property
     def _unseen(self) -> tuple[str, ...]:

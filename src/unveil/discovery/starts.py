@@ -36,7 +36,12 @@ def first_look(bench: Bench, place: Place, dag: DAG, ticker: Ticker) -> list[Can
     """A graph at a place, at the numbers of states worth a try, by EM alone; the best first."""
     anew = bench.settings.adapt == "full"
     found = choose_cardinality(
-        bench.completed, dag, place.name, score_sample_size=bench.prior.size, **inside(ticker)
+        bench.completed,
+        dag,
+        place.name,
+        score_sample_size=bench.prior.size,
+        score=bench.settings.other_score,
+        **inside(ticker),
     )
     tried = _as_constructed(bench, place, dag, found, anew, ticker)
     if anew:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from unveil.discovery.candidates import Candidate, Refused, Verdict
 from unveil.discovery.choice import luck, n_places
+from unveil.discovery.confirm import Confirmation
 from unveil.discovery.evidence import Evidence, StrawMan
 from unveil.progress import StopReason
 
@@ -15,7 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["headline", "stop_in_words", "summary"]
 
-PAYING = (Verdict.PAYS, Verdict.KEPT, Verdict.NOT_CHECKED, Verdict.OUTDONE, Verdict.MAY_BE_LUCK)
+PAYING = (
+    Verdict.NOT_CONFIRMED,
+    Verdict.PAYS,
+    Verdict.KEPT,
+    Verdict.NOT_CHECKED,
+    Verdict.OUTDONE,
+    Verdict.MAY_BE_LUCK,
+)
 """Verdicts on candidates whose score is better than without them."""
 
 STOPPED: dict[StopReason, str] = {
@@ -86,7 +94,10 @@ def _nothing_found(report: DiscoveryReport) -> list[str]:
     so_far = " so far" if early else ""
     paying = [c for c in tried if c.gain > 0 and c.verdict in PAYING]
     checked = [c for c in paying if c.predicted > 0]
-    if checked:
+    doubted = [c for c in tried if c.verdict is Verdict.NOT_CONFIRMED]
+    if doubted and found.rounds[-1].confirmation is not None:
+        said.append(_not_confirmed(doubted[0], found.rounds[-1].confirmation, n_places(tried)))
+    elif checked:
         said.append(_too_close(tried, checked, found.settings.min_gain))
     elif paying := [*paying, *(c for c in tried if c.verdict is Verdict.PREDICTS_NO_BETTER)]:
         best = max(c.gain for c in paying)
@@ -101,6 +112,16 @@ def _nothing_found(report: DiscoveryReport) -> list[str]:
             "pays for its parameters."
         )
     return said
+
+
+def _not_confirmed(best: Candidate | Refused, proof: Confirmation, places: int) -> str:
+    low, high = proof.interval
+    return (
+        f"Too close to call: of {places} places tried, the best candidate ({best.n_states} states "
+        f"behind {', '.join(best.children)}) gains {best.gain:.1f} nats of score, but chosen anew "
+        f"without the rows left out it saves {proof.saved.bits:+.4f} bits on each of them (95% "
+        f"interval {low:+.4f} to {high:+.4f}), where luck alone may save {proof.luck:.4f}."
+    )
 
 
 def _too_close(
@@ -157,6 +178,7 @@ def _evidence_words(proof: Evidence) -> list[str]:
         f"evidence: {proof.words}",
         f"rows left out are predicted with {proof.held_out.bits:+.4f} bits per row saved "
         f"(95% interval {low:+.4f} to {high:+.4f}; {proof.verdict})",
+        proof.luck_in_words,
     ]
     if proof.n_resamples:
         words.append(

@@ -43,10 +43,11 @@ def find_semi_cliques(
 
     Every 3-clique is a seed and is expanded greedily while the set stays a semi-clique: the best
     linked node first, and node after node in their order, as Algorithm 5 is written. Each finds
-    some sets that the other does not; equal results are kept once, and none inside another. With `confidence` (how sure each pair of nodes is
-    linked, in the order of the graph's nodes, as from `bootstrap_arcs(...).adjacent`), links count
-    by their confidence and seeds need only `threshold` on each side: a soft signature for sparse
-    data, where a single learned graph misses links (the wish of 4.3 and 8.4).
+    some sets that the other does not; equal results are kept once, and none inside another. Sets
+    have `min_size` to `max_size` nodes. With `confidence` (how sure each pair of nodes is linked,
+    in the order of the graph's nodes, as from `bootstrap_arcs(...).adjacent`), links count by their
+    confidence and seeds need only `threshold` on each side: a soft signature for sparse data, where
+    a single learned graph misses links (the wish of 4.3 and 8.4).
 
     >>> dag = DAG(list("ABCDE"), [("A", "B"), ("A", "C"), ("B", "C"), ("B", "D"), ("C", "D")])
     >>> [s.nodes for s in find_semi_cliques(dag)]
