@@ -168,10 +168,11 @@ def discover(
     (`changes`, such as `max_hidden=1`), say how to look: see `Settings`. `seed` repeats a run, on
     `n_jobs` processes (all cores if not given). `progress` listens.
 
-    `evidence` is asked for by `resamples` resampled tables, beside the cross-validation that decided;
-    `straw_men` are simpler explanations to compare with, by cross-validation in `folds`. Stopped early (by the listener or after
-    `time_limit` seconds), it reports the best so far; asked to stop, it resamples nothing and
-    compares with no straw men. A fifth of a time limit is kept for the evidence. `earlier`,
+    `evidence` is asked for by `resamples` resampled tables, beside the cross-validation that
+    decided; `straw_men` are simpler explanations to compare with, by cross-validation in `folds`.
+    Stopped early (by the listener or after `time_limit` seconds), it reports the best so far; asked
+    to stop, it resamples nothing and compares with no straw men. A fifth of a time limit is kept
+    for the evidence. `earlier`,
     `on_round` and `notes` are for going on after an interruption, see `discover_networks`.
 
     Nothing is learned from `id` either, which says who a row is, nor from the columns of `compare`,
