@@ -59,6 +59,7 @@ def learn(
     progress: Listener | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
+    local: str = "table",
     **options: Any,
 ) -> Learned:
     """The network learned from a table: structure and parameters, gaps or none.
@@ -76,6 +77,10 @@ def learn(
     `constraints` limit the graph, `structure_prior` says which graphs are likely beforehand,
     `start` is where the search begins. `options` go to the one that does the work. Parameters are
     posterior means under `prior`, by default the one that the score implies.
+
+    `local` is what families may be made of: plain tables (`table`), or also trees of contexts
+    (`tree`), default tables (`default`) or whichever of these scores best (`auto`); plain tables
+    always compete.
 
     `seed` repeats a run, `progress` listens, `time_limit` (seconds) ends the work with the best so
     far, `n_jobs` is how many threads count (all cores if not given).
@@ -102,7 +107,7 @@ def learn(
     }  # fmt: skip
     if not isinstance(table, Table) or table.is_complete:
         return learn_complete(
-            table, chosen, search, structure_prior=structure_prior, **shared, **options
+            table, chosen, search, structure_prior=structure_prior, local=local, **shared, **options
         )
     if structure_prior is not None:
         raise DataError(
