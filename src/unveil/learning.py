@@ -23,6 +23,7 @@ from unveil.progress import Listener
 from unveil.score import SCORES, BDeu
 from unveil.score.base import Score
 from unveil.score.families import FamilyScores
+from unveil.score.local import LocalScores, local_kinds
 from unveil.score.structure import StructurePrior
 from unveil.search.constraints import Constraints
 from unveil.search.learn import SEARCHES, Learned
@@ -122,8 +123,8 @@ def learn(
             ),
             stacklevel=2,
         )
-    found = structural_em(table, score=chosen, **shared, **options)
-    return _as_learned(found, table, chosen, n_jobs)
+    found = structural_em(table, score=chosen, local=local, **shared, **options)
+    return _as_learned(found, table, chosen, n_jobs, local)
 
 
 def fit(
@@ -141,7 +142,8 @@ def fit(
 ) -> Network:
     """The network over a known structure, with parameters from rows with or without gaps.
 
-    `structure` is a graph, or a network, whose states are then kept. `data`, `weights`,
+    `structure` is a graph, or a network, whose states and compact distributions are then kept.
+    `data`, `weights`,
     `discretize` and `n_bins` are as in `learn`; columns outside the structure are ignored. Complete
     rows are counted (see `unveil.model.fit`). Missing cells, and variables that have no column
     (`hidden` says how many states they have, unless the structure is a network), are summed over by
@@ -164,13 +166,13 @@ def fit(
         prior = EquivalentSampleSize(equivalent_sample_size)
     dag = structure.dag if isinstance(structure, Network) else structure
     if is_engine(data):
-        return fit_complete(dag, data, prior)
+        return fit_complete(structure, data, prior)
     table = as_table(data, weights, like=structure if isinstance(structure, Network) else None)
     if discretize is not None:
         table = prepare(table, discretize=discretize, n_bins=n_bins, keep=table.names).table
     unseen = [n for n in dag.nodes if n not in table]
     if not hidden and not unseen and table.select(dag.nodes).is_complete:
-        return fit_complete(dag, table, prior)
+        return fit_complete(structure, table, prior)
     return fit_em(structure, table, prior, hidden, seed=seed, **options).network
 
 
@@ -210,10 +212,15 @@ def _limits(constraints: Constraints | None, max_parents: int | None) -> Constra
     return replace(constraints or Constraints(), max_parents=max_parents)
 
 
-def _as_learned(found: StructuralResult, table: Table, score: Score, n_jobs: int | None) -> Learned:
+def _as_learned(
+    found: StructuralResult, table: Table, score: Score, n_jobs: int | None, local: str
+) -> Learned:
     """What structural EM found, in the shape of an ordinary search's result."""
     completed = complete_rows(found.network, table, seed=found.seed)
-    scores = FamilyScores(completed.select(sorted(completed.names)), score, n_jobs=n_jobs)
+    ordered = completed.select(sorted(completed.names))
+    scores = FamilyScores(ordered, score, n_jobs=n_jobs)
+    if local_kinds(local):
+        scores = LocalScores(ordered, score, None, n_jobs, local)
     result = SearchResult(
         found.dag, found.score, score.name, "structural EM", found.trace, found.stopped,
         found.seed, found.trace[-1].elapsed, scores.n_scored,

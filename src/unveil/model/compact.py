@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,11 @@ from unveil.statistics.protocol import Need
 from unveil.table.core import Column
 from unveil.table.variable import Variable, label_text
 
-__all__ = ["CompactCPD", "GroupedCPD", "group_counts", "group_pseudo_counts"]
+if TYPE_CHECKING:
+    from unveil.model.cpd import CPD
+    from unveil.model.network import Network
+
+__all__ = ["CompactCPD", "GroupedCPD", "group_counts", "group_pseudo_counts", "same_structure"]
 
 Numbers = npt.NDArray[np.float64]
 Groups = npt.NDArray[np.int64]
@@ -43,6 +47,18 @@ class CompactCPD:
     @property
     def n_parameters(self) -> int:
         """The number of free parameters, counted compactly."""
+        raise NotImplementedError
+
+    @property
+    def local_structure(self) -> Any:
+        """What stays when only parameters change."""
+        raise NotImplementedError
+
+    def permuted(self, axis: int, order: Sequence[int]) -> Self:
+        """The same distribution with state i of a member being what was state order[i].
+
+        `axis` is the place among the parents, or their number for the child.
+        """
         raise NotImplementedError
 
     def refitted(self, counts: Numbers, prior: DirichletPrior | None = None) -> Self:
@@ -187,6 +203,21 @@ class GroupedCPD(CompactCPD):
     def __repr__(self) -> str:
         size = f"{self.n_groups} x {self.variable.n_states}"
         return f"{type(self).__name__}({self._name}, {size})"
+
+
+def same_structure(one: Network, other: Network) -> bool:
+    """Whether two networks have the same graph and the same local structures inside of it."""
+    if one.dag != other.dag:
+        return False
+    pairs = ((one.cpd(name), other.cpd(name)) for name in one.names)
+    return all(_alike(a, b) for a, b in pairs)
+
+
+def _alike(one: CPD, other: CPD) -> bool:
+    if not (isinstance(one, CompactCPD) and isinstance(other, CompactCPD)):
+        return one.kind == other.kind
+    own, others = ((c.kind, [p.name for p in c.parents], c.local_structure) for c in (one, other))
+    return own == others
 
 
 def group_counts(counts: Numbers, groups: Groups, n_groups: int) -> Numbers:

