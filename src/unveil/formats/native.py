@@ -16,6 +16,7 @@ from unveil.model.cpd import CPD
 from unveil.model.default_cpd import DefaultTableCPD
 from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.network import Network
+from unveil.model.noisy_or_cpd import NoisyOrCPD
 from unveil.model.table_cpd import TableCPD
 from unveil.model.tree_cpd import TreeCPD
 from unveil.table.variable import Variable
@@ -27,7 +28,9 @@ VERSION = 1
 
 CPD_KINDS: dict[str, type[CPD]] = {
     kind.kind: kind
-    for kind in (TableCPD, TreeCPD, DefaultTableCPD, LinearGaussianCPD, ConditionalGaussianCPD)
+    for kind in (
+        TableCPD, TreeCPD, DefaultTableCPD, NoisyOrCPD, LinearGaussianCPD, ConditionalGaussianCPD,
+    )  # fmt: skip
 }
 """The kinds of conditional distributions a file may hold; a new kind is one entry."""
 

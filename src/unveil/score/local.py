@@ -3,9 +3,14 @@
 A score of counts scores groups of configurations as it scores rows of a table: BDe with the
 pseudo-counts of a group's configurations together, penalised likelihoods with the penalty of one
 row for every group (Friedman and Goldszmidt 1996). A tree with a leaf for every configuration has
-the score of the table; one leaf for all, that of the family without parents. To write a structure
-down costs as many nats as it takes to choose it among its like: log(number of splits) for every
-split, log(q choose k) for k rows of q. A table needs no such choice.
+the score of the table; one leaf for all, that of the family without parents. A noisy-or has no
+groups: penalised likelihoods take its maximum and its parameters, BDe takes Laplace's approximation
+of its marginal likelihood.
+
+So many structures compete that some fit by luck. Hence to write one down costs as many nats as it
+takes to choose it among its like: log(n - 1) for every parent among n variables, log(number of
+splits) for every split of a tree, log(q choose k) for k rows of q in a default table. A table needs
+no such choice.
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +28,9 @@ from unveil.kernels.local_structure import GroupTerm, group_worth
 from unveil.model.compact import CompactCPD, GroupedCPD, group_counts
 from unveil.model.cpd import CPD
 from unveil.model.default_cpd import DefaultTableCPD
+from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML
 from unveil.model.local import NO_PSEUDO, chosen_rows, group_term, grown_tree, tree_score
+from unveil.model.noisy_or_cpd import NoisyOrCPD, prior_weight
 from unveil.model.prior import DirichletPrior
 from unveil.model.table_cpd import TableCPD
 from unveil.model.tree_cpd import TreeCPD
@@ -35,8 +43,9 @@ from unveil.table.variable import Variable
 
 __all__ = ["LOCAL", "LocalFamily", "LocalScores", "best_local", "local_kinds", "local_score"]
 
-LOCAL = ("table", "tree", "default", "auto")
-"""What `learn` can put inside of families: plain tables, trees, default tables, or the best."""
+LOCAL = ("table", "tree", "default", "noisy-or", "auto")
+"""What `learn` can put inside of families: plain tables, trees of contexts, default tables,
+noisy-or, or the best of all."""
 
 LARGEST_LOCAL = 1 << 16
 """No search by steps adds a parent that would give a family with local structure more cells."""
@@ -81,13 +90,14 @@ def best_local(
     alpha = score.prior if prior is None else prior
     table_score = score.family(variable, parents, counts, sample)
     best = LocalFamily(TableCPD.estimate(variable, parents, counts, alpha), table_score, table_score)
-    if not parents or not kinds:
+    if not parents:
         return best
-    term, pseudo, fixed = _group_term(score, variable, parents, sample, structure)
+    family = _Counted(variable, parents, counts, score, sample, structure)
     for kind in kinds:
-        cpd, worth = _FOUND[kind](variable, parents, counts, term, pseudo)
-        if worth - fixed > best.score + 1e-9 * (1.0 + abs(best.score)):
-            best = LocalFamily(cpd.refitted(counts, alpha), worth - fixed, table_score)
+        worth = family.worth(kind)
+        if worth > best.score + 1e-9 * (1.0 + abs(best.score)):
+            cpd = family.structure_of(kind).refitted(counts, alpha)
+            best = LocalFamily(cpd, worth, table_score)
     return best
 
 
@@ -100,18 +110,8 @@ def local_score(
     """
     if not isinstance(cpd, CompactCPD):
         return score.family(cpd.variable, cpd.parents, counts, sample)
-    if not isinstance(cpd, GroupedCPD):
-        raise ModelError(f"no score is known for a distribution of the kind {cpd.kind!r}")
-    term, pseudo, fixed = _group_term(score, cpd.variable, cpd.parents, sample, structure)
-    rows = group_counts(counts, cpd.groups, cpd.n_groups)
-    sizes = np.bincount(cpd.groups, minlength=cpd.n_groups).astype(np.float64)
-    nothing = np.zeros(0)
-    own = group_counts(pseudo, cpd.groups, cpd.n_groups) if pseudo.size else None
-    worth = math.fsum(
-        group_worth(row, nothing if own is None else own[i], sizes[i], term)
-        for i, row in enumerate(np.ascontiguousarray(rows))
-    )
-    return worth - fixed - structure * cpd.length
+    family = _Counted(cpd.variable, cpd.parents, counts, score, sample, structure)
+    return family.score_of(cpd)
 
 
 def local_penalty(cpd: CompactCPD, score: Score, sample: Sample, structure: float = 1.0) -> float:
@@ -122,33 +122,99 @@ def local_penalty(cpd: CompactCPD, score: Score, sample: Sample, structure: floa
     n_states, n_parents = cpd.variable.n_states, len(cpd.parents)
     cost, fixed = _costs(score, n_states, n_parents, sample)
     each = cost / max(n_states - 1, 1)
-    return fixed + each * cpd.n_parameters + structure * cpd.length
+    length = cpd.length + naming(n_parents, sample)
+    return fixed + each * cpd.n_parameters + structure * length
 
 
-def _tree(
-    variable: Variable,
-    parents: Sequence[Variable],
-    counts: Numbers,
-    term: GroupTerm,
-    pseudo: Numbers,
-) -> tuple[CompactCPD, float]:
-    tree, n_leaves, worth = grown_tree(variable, parents, counts, term, pseudo)
-    rows = np.full((n_leaves, variable.n_states), 1.0 / variable.n_states)
-    return TreeCPD(variable, parents, tree, rows), worth
+def naming(n_parents: int, sample: Sample) -> float:
+    """What it takes to name so many parents among all other variables, in nats."""
+    return n_parents * math.log(max(sample.n_variables - 1, 1))
 
 
-def _default(
-    variable: Variable,
-    parents: Sequence[Variable],
-    counts: Numbers,
-    term: GroupTerm,
-    pseudo: Numbers,
-) -> tuple[CompactCPD, float]:
-    given, worth = chosen_rows(variable, parents, counts, term, pseudo)
-    return DefaultTableCPD.uniform(variable, parents, given), worth
+class _Counted:
+    """A family with its counts: what local structures are worth there."""
 
+    def __init__(
+        self,
+        variable: Variable,
+        parents: Sequence[Variable],
+        counts: Numbers,
+        score: Score,
+        sample: Sample,
+        structure: float,
+    ) -> None:
+        self.variable, self.parents, self.counts = variable, parents, counts
+        self.score, self.sample, self.structure = score, sample, structure
+        self.term, self.pseudo, fixed = _group_term(score, variable, parents, sample, structure)
+        self.fixed = fixed + structure * naming(len(parents), sample)
 
-_FOUND = {"tree": _tree, "default": _default}
+    def worth(self, kind: str) -> float:
+        """The score with the best structure of a kind; minus infinity if it is not for this one."""
+        return self._WORTH[kind](self)
+
+    def structure_of(self, kind: str) -> CompactCPD:
+        """The best structure of a kind that was found; its parameters mean nothing yet."""
+        return self._FOUND[kind](self)
+
+    def score_of(self, cpd: CompactCPD) -> float:
+        """The score with the local structure of a distribution."""
+        if isinstance(cpd, NoisyOrCPD):
+            return self._noisy_or_score(cpd)
+        assert isinstance(cpd, GroupedCPD)
+        rows = np.ascontiguousarray(group_counts(self.counts, cpd.groups, cpd.n_groups))
+        sizes = np.bincount(cpd.groups, minlength=cpd.n_groups).astype(np.float64)
+        own = np.zeros((cpd.n_groups, 0))
+        if self.pseudo.size:
+            own = np.ascontiguousarray(group_counts(self.pseudo, cpd.groups, cpd.n_groups))
+        worth = math.fsum(
+            group_worth(row, alpha, size, self.term)
+            for row, alpha, size in zip(rows, own, sizes, strict=True)
+        )
+        return worth - self.fixed - self.structure * cpd.length
+
+    def _tree_worth(self) -> float:
+        if self.pseudo.size:
+            return grown_tree(*self._all)[2] - self.fixed
+        cards = np.array([p.n_states for p in self.parents], np.int64)
+        rows = self.counts.reshape(-1, self.variable.n_states)
+        return tree_score(rows, cards, self.term) - self.fixed
+
+    def _default_worth(self) -> float:
+        return chosen_rows(*self._all)[1] - self.fixed
+
+    def _noisy_or_worth(self) -> float:
+        if self.variable.n_states != 2 or self.term.mode == FACTORISED_NML:
+            return -math.inf
+        return self._noisy_or_score(self._noisy_or())
+
+    def _tree(self) -> CompactCPD:
+        tree, n_leaves, _ = grown_tree(*self._all)
+        rows = np.full((n_leaves, self.variable.n_states), 1.0 / self.variable.n_states)
+        return TreeCPD(self.variable, self.parents, tree, rows)
+
+    def _default(self) -> CompactCPD:
+        return DefaultTableCPD.uniform(self.variable, self.parents, chosen_rows(*self._all)[0])
+
+    def _noisy_or(self) -> NoisyOrCPD:
+        return NoisyOrCPD.found(self.variable, self.parents, self.counts, self._link_prior)[0]
+
+    @property
+    def _link_prior(self) -> DirichletPrior | None:
+        return self.score.prior if self.term.mode == DIRICHLET else None
+
+    def _noisy_or_score(self, cpd: NoisyOrCPD) -> float:
+        fit = cpd.fit_to(self.counts, self._link_prior)
+        length = self.fixed + self.structure * cpd.length
+        if self._link_prior is not None:
+            return fit.log_evidence(prior_weight(self._link_prior)) - length
+        return fit.objective - self.term.cost * cpd.n_parameters - length
+
+    @property
+    def _all(self) -> tuple[Variable, Sequence[Variable], Numbers, GroupTerm, Numbers]:
+        return self.variable, self.parents, self.counts, self.term, self.pseudo
+
+    _WORTH: ClassVar = {"tree": _tree_worth, "default": _default_worth, "noisy-or": _noisy_or_worth}
+    _FOUND: ClassVar = {"tree": _tree, "default": _default, "noisy-or": _noisy_or}
 
 
 def _group_term(
@@ -165,8 +231,6 @@ def _group_term(
     cells = math.prod(v.n_states for v in (*parents, variable))
     alpha = term.alpha / cells if term.spread else term.alpha
     cost, fixed = _costs(score, variable.n_states, len(parents), sample)
-    import os
-    fixed += float(os.environ.get("PCOST", 0)) * len(parents) * math.log(max(sample.n_variables - 1, 1))
     return GroupTerm(term.mode, float(alpha), term.spread, cost, structure), NO_PSEUDO, fixed
 
 
@@ -269,19 +333,5 @@ class LocalScores(FamilyScores):
 
     def _local(self, variable: Variable, parents: Sequence[Variable], counts: Numbers) -> float:
         """The best score of a local structure."""
-        term, pseudo, fixed = _group_term(
-            self.score, variable, parents, self.sample, self.structure
-        )
-        if pseudo.size:
-            found = (_FOUND[kind](variable, parents, counts, term, pseudo) for kind in self.kinds)
-            return max(worth for _, worth in found) - fixed
-        cards = np.array([p.n_states for p in parents], np.int64)
-        rows = counts.reshape(-1, variable.n_states)
-        best = -np.inf
-        for kind in self.kinds:
-            if kind == "tree":
-                worth = tree_score(rows, cards, term)
-            else:
-                worth = _FOUND[kind](variable, parents, counts, term, pseudo)[1]
-            best = max(best, worth)
-        return best - fixed
+        family = _Counted(variable, parents, counts, self.score, self.sample, self.structure)
+        return max(family.worth(kind) for kind in self.kinds)

@@ -105,6 +105,9 @@ def learn(
         compact = LocalScores(ordered, chosen, structure_prior, n_jobs, local)
         result = _two_searches(search, scores, compact, given, options)
         network = fit_local(in_order(result.dag, names), compact, prior)
+        while network.dag.n_arcs < result.dag.n_arcs:  # parents that nothing depends on are gone
+            result = replace(result, dag=network.dag, score=compact.total(network.dag))
+            network = fit_local(network.dag, compact, prior)
         return Learned(network, replace(result, dag=network.dag), compact)
     result = SEARCHES[search](scores, **given, **options)
     dag = in_order(result.dag, names)
