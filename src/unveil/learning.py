@@ -23,6 +23,7 @@ from unveil.progress import Listener
 from unveil.score import SCORES, BDeu
 from unveil.score.base import Score
 from unveil.score.families import FamilyScores
+from unveil.score.local import LocalScores, local_kinds
 from unveil.score.structure import StructurePrior
 from unveil.search.constraints import Constraints
 from unveil.search.learn import SEARCHES, Learned
@@ -59,6 +60,7 @@ def learn(
     progress: Listener | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
+    local: str = "table",
     **options: Any,
 ) -> Learned:
     """The network learned from a table: structure and parameters, gaps or none.
@@ -76,6 +78,10 @@ def learn(
     `constraints` limit the graph, `structure_prior` says which graphs are likely beforehand,
     `start` is where the search begins. `options` go to the one that does the work. Parameters are
     posterior means under `prior`, by default the one that the score implies.
+
+    `local` is what families may be made of: plain tables (`table`), or also trees of contexts
+    (`tree`), default tables (`default`) or whichever of these scores best (`auto`); plain tables
+    always compete.
 
     `seed` repeats a run, `progress` listens, `time_limit` (seconds) ends the work with the best so
     far, `n_jobs` is how many threads count (all cores if not given).
@@ -102,7 +108,7 @@ def learn(
     }  # fmt: skip
     if not isinstance(table, Table) or table.is_complete:
         return learn_complete(
-            table, chosen, search, structure_prior=structure_prior, **shared, **options
+            table, chosen, search, structure_prior=structure_prior, local=local, **shared, **options
         )
     if search != DEFAULT_SEARCH:
         warnings.warn(
@@ -112,8 +118,10 @@ def learn(
             ),
             stacklevel=2,
         )
-    found = structural_em(table, score=chosen, structure_prior=structure_prior, **shared, **options)
-    return _as_learned(found, table, chosen, structure_prior, n_jobs)
+    found = structural_em(
+        table, score=chosen, structure_prior=structure_prior, local=local, **shared, **options
+    )
+    return _as_learned(found, table, chosen, structure_prior, n_jobs, local)
 
 
 def fit(
@@ -131,7 +139,8 @@ def fit(
 ) -> Network:
     """The network over a known structure, with parameters from rows with or without gaps.
 
-    `structure` is a graph, or a network, whose states are then kept. `data`, `weights`,
+    `structure` is a graph, or a network, whose states and compact distributions are then kept.
+    `data`, `weights`,
     `discretize` and `n_bins` are as in `learn`; columns outside the structure are ignored. Complete
     rows are counted (see `unveil.model.fit`). Missing cells, and variables that have no column
     (`hidden` says how many states they have, unless the structure is a network), are summed over by
@@ -154,13 +163,13 @@ def fit(
         prior = EquivalentSampleSize(equivalent_sample_size)
     dag = structure.dag if isinstance(structure, Network) else structure
     if is_engine(data):
-        return fit_complete(dag, data, prior)
+        return fit_complete(structure, data, prior)
     table = as_table(data, weights, like=structure if isinstance(structure, Network) else None)
     if discretize is not None:
         table = prepare(table, discretize=discretize, n_bins=n_bins, keep=table.names).table
     unseen = [n for n in dag.nodes if n not in table]
     if not hidden and not unseen and table.select(dag.nodes).is_complete:
-        return fit_complete(dag, table, prior)
+        return fit_complete(structure, table, prior)
     return fit_em(structure, table, prior, hidden, seed=seed, **options).network
 
 
@@ -206,11 +215,14 @@ def _as_learned(
     score: Score,
     structure_prior: StructurePrior | None,
     n_jobs: int | None,
+    local: str,
 ) -> Learned:
     """What structural EM found, in the shape of an ordinary search's result."""
     completed = complete_rows(found.network, table, seed=found.seed)
     ordered = completed.select(sorted(completed.names))
     scores = FamilyScores(ordered, score, structure_prior, n_jobs=n_jobs)
+    if local_kinds(local):
+        scores = LocalScores(ordered, score, structure_prior, n_jobs, local)
     result = SearchResult(
         found.dag, found.score, score.name, "structural EM", found.trace, found.stopped,
         found.seed, found.trace[-1].elapsed, scores.n_scored,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unveil.model.compact import CompactCPD
 from unveil.model.cpd import CPD
 from unveil.model.network import Network
 from unveil.model.table_cpd import TableCPD
@@ -92,6 +93,8 @@ def permute_states(network: Network, name: str, order: npt.ArrayLike) -> Network
 
 def _permuted(cpd: Any, name: str, places: npt.NDArray[Any]) -> CPD:
     axis = _axis(cpd, name)
+    if isinstance(cpd, CompactCPD):
+        return cpd.permuted(axis, places.tolist())
     if cpd.variable.is_discrete:
         return TableCPD(cpd.variable, cpd.parents, np.take(cpd.values, places, axis=axis))
     lines = [np.take(x, places, axis=axis) for x in cpd.lines]

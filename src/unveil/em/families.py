@@ -81,7 +81,7 @@ class FamilyEM:
 
     def m_step(self, network: Network, expected: Table | Statistics) -> Network:
         """The network of the same structure estimated from them."""
-        return fit(network.dag, expected, self._prior)  # type: ignore[arg-type]
+        return fit(network, expected, self._prior)  # type: ignore[arg-type]
 
     def step(self, parameters: Network) -> tuple[Network, float]:
         """Both steps, and the objective at the network given."""
@@ -99,4 +99,5 @@ class FamilyEM:
         if self._prior is None or isinstance(self._prior, GaussianPrior) or not tables:
             return 0.0
         layout = FlatTables(Network(tables))
-        return log_prior(layout.own, layout.pack_prior(self._prior))
+        compact = layout.log_prior_of_compact(layout.own, self._prior)
+        return compact + log_prior(layout.own, layout.pack_prior(self._prior))

@@ -49,6 +49,11 @@ def laplace(network: Network, table: Table, prior: DirichletPrior | None = None)
             f"derivatives; it is for at most {MOST_PARAMETERS}. Take cheeseman_stutz instead."
         )
     flat = FlatTables(network)
+    if flat.compact:
+        raise ModelError(
+            "Laplace's approximation is for networks of tables; this one has compact "
+            "distributions. Take cheeseman_stutz instead."
+        )
     tables, alpha = flat.pack(network), flat.pack_prior(chosen)
     if (tables <= 0).any():
         raise ModelError("Laplace's approximation needs tables without zeros: fit with a prior")

@@ -10,6 +10,8 @@ from typing import Any
 from unveil.em.parametric import EMResult, fit_em
 from unveil.errors import DataError, UnveilWarning
 from unveil.graph.dag import DAG
+from unveil.model.compact import CompactCPD
+from unveil.model.cpd import CPD
 from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
@@ -64,7 +66,7 @@ def refit(
     """
     known = _known_columns(model, as_table(data, weights), unknown, declared)
     if known.n_columns == len(model.names) and known.is_complete:
-        return Refitted(fit(model.dag, known, prior), None, known)
+        return Refitted(fit(model, known, prior), None, known)
     first, hidden = _first(model, known, prior)
     found = fit_em(first, known, prior, hidden, **options)
     return Refitted(found.network, found, known)
@@ -102,10 +104,15 @@ def _without_zeros(model: Network) -> Network:
     tables = [c for c in model.cpds.values() if c.variable.is_discrete]
     zeros = {c.variable.name for c in tables if (table_of(c).values == 0).any()}
     cpds = [
-        table_of(cpd).without_zeros(BLEND) if name in zeros else cpd
+        _blended(cpd) if name in zeros else cpd
         for name, cpd in model.cpds.items()
     ]
     return Network(cpds, model.name, model.description)
+
+
+def _blended(cpd: CPD) -> CPD:
+    table = table_of(cpd).without_zeros(BLEND)
+    return cpd.with_values(table.values) if isinstance(cpd, CompactCPD) else table
 
 
 def _tell(message: str) -> None:

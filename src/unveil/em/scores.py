@@ -18,10 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.infer.unseen import UnseenCells
+from unveil.model.compact import CompactCPD
 from unveil.model.flat import FlatTables
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
+from unveil.score.base import Sample
+from unveil.score.bde import BDe
 from unveil.score.incomplete import ExpectedFamilies, ExpectedFamily
+from unveil.score.local import local_score
 from unveil.table.core import Table
 
 __all__ = [
@@ -55,8 +59,12 @@ def hidden_scores(
     tables = flat.pack(network)
     cells = UnseenCells.to_learn_from(network, table)
     expected = cells.expected(tables)
-    alpha = flat.pack_prior(prior or EquivalentSampleSize(1.0))
-    complete = _log_marginal(flat, expected.counts, alpha)
+    chosen = prior or EquivalentSampleSize(1.0)
+    complete = _log_marginal(flat, expected.counts, flat.pack_prior(chosen))
+    sample = Sample(cells.total_weight, len(network.names))
+    for v, counts in enumerate(flat.split(expected.counts)):
+        if v in flat.compact:
+            complete += local_score(flat.compact[v], counts, BDe(chosen), sample)
     used = expected.counts > 0
     at_tables = float(expected.counts[used] @ np.log(tables[used]))
     n, d = cells.total_weight, network.n_parameters
@@ -74,7 +82,9 @@ def expected_families(network: Network, table: Table) -> ExpectedFamilies:
     flat = FlatTables(network)
     expected = UnseenCells.to_learn_from(network, table).expected(flat.pack(network))
     families = [
-        ExpectedFamily(cpd.variable, cpd.parents, counts, at)
+        ExpectedFamily(
+            cpd.variable, cpd.parents, counts, at, cpd if isinstance(cpd, CompactCPD) else None
+        )
         for cpd, counts, at in zip(
             network.cpds.values(),
             flat.split(expected.counts),

@@ -45,7 +45,7 @@ def short_em(
     if sum(int(layout.first[v + 1] - layout.first[v]) for v in seen) < LARGE:
         return _run(network, observed, prior, iterations, tolerance, progress)
     counts = layout.count(rows.codes, rows.weights, seen)
-    tables = layout.normalised(counts + layout.pack_prior(prior))
+    tables = layout.estimated(counts, prior)
     fitted = layout.unpack(tables)
     names = [network.names[v] for v in seen]
     if not lacking:

@@ -67,6 +67,7 @@ class TableEM:
     ) -> None:
         self.cells = UnseenCells.to_learn_from(network, table)
         self.layout = FlatTables(network)
+        self.prior = prior
         self.alpha = self.layout.pack_prior(prior)
         self._used = np.flatnonzero(self.alpha)
         self.hard = hard
@@ -88,7 +89,7 @@ class TableEM:
 
     def m_step(self, expected: Expected) -> Vector:
         """The tables that maximise the expected log-likelihood of the completed rows."""
-        return self.layout.normalised(expected.counts + self.alpha)
+        return self.layout.estimated(expected.counts, self.prior, self.alpha)
 
     def step(self, parameters: Vector) -> tuple[Vector, float]:
         """Both steps, and the objective at the tables given."""
@@ -102,11 +103,12 @@ class TableEM:
         return self.m_step(expected), expected.log_likelihood + self.log_prior(parameters)
 
     def log_prior(self, parameters: Vector) -> float:
-        """Sum of alpha log theta."""
+        """Sum of alpha log theta; compact distributions have a sum of their own."""
+        compact = self.layout.log_prior_of_compact(parameters, self.prior)
         if not self._used.size:
-            return 0.0
+            return compact
         with np.errstate(divide="ignore"):
-            return float(self.alpha[self._used] @ np.log(parameters[self._used]))
+            return compact + float(self.alpha[self._used] @ np.log(parameters[self._used]))
 
 
 def em_problem(

@@ -26,6 +26,7 @@ from unveil.errors import DataError
 from unveil.graph.dag import DAG
 from unveil.infer.explain import most_probable
 from unveil.model.fit import fit
+from unveil.model.compact import same_structure
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.progress import Progress, Run, Step, StopReason, Ticker, run
@@ -33,12 +34,13 @@ from unveil.records import Record, changed
 from unveil.score.base import Sample, Score
 from unveil.score.bdeu import BDeu
 from unveil.score.families import FamilyScores
+from unveil.score.local import LocalScores, local_kinds
 from unveil.score.structure import StructurePrior, log_prior_of
 from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
 from unveil.search.graph_state import GraphState
 from unveil.search.hill_climbing import hill_climbing, shake
-from unveil.search.learn import in_order
+from unveil.search.learn import fit_local, in_order
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, as_table
 from unveil.table.variable import Variable
@@ -64,8 +66,9 @@ class StructuralSettings:
     at most `cap` completions, else by `draws`; completions less probable than `negligible` are
     left out. `hard` completes each row by its most probable explanation only. A climb has at most
     `max_rounds`; with `restarts`, the best graph is then changed by ten random legal moves and the
-    climb repeated, that many times. `structure_prior` says which graphs are likely beforehand: its
-    log-probability is part of the score.
+    climb repeated, that many times. `local` says what families may be made of, as in
+    `unveil.learn`; `structure_prior` which graphs are likely beforehand: its log-probability is
+    part of the score.
     """
 
     prior: DirichletPrior | None = None
@@ -77,6 +80,7 @@ class StructuralSettings:
     cap: int = 32
     draws: int = 8
     negligible: float = 0.0
+    local: str = "table"
     structure_prior: StructurePrior | None = None
 
 
@@ -261,9 +265,13 @@ class StructuralEM:
                 scores, network.dag, self.limits, tabu=20, progress=ticker.tell,
                 time_limit=ticker.time_left(),
             )  # fmt: skip
+        dag = in_order(found.dag, network.names)
+        if isinstance(scores, LocalScores):
+            better = fit_local(dag, scores, self.prior, self.limits.no_leaf)
+            return None if same_structure(better, network) else better
         if found.dag == network.dag:
             return None
-        return fit(in_order(found.dag, network.names), completed, self.prior)
+        return fit(dag, completed, self.prior)
 
     def completed(self, network: Network) -> Table:
         """The rows completed under a network, as weighted complete rows."""
@@ -280,11 +288,16 @@ class StructuralEM:
         scores = self._scores(completed)
         state = GraphState(scores, self.limits.rules(scores.names, network.dag), network.dag)
         shake(state, 10, generator)
-        return fit(in_order(state.dag(), network.names), completed, self.prior)
+        dag = in_order(state.dag(), network.names)
+        if isinstance(scores, LocalScores):
+            return fit_local(dag, scores, self.prior, self.limits.no_leaf)
+        return fit(dag, completed, self.prior)
 
     def _scores(self, completed: Table) -> FamilyScores:
         ordered = completed.select(sorted(completed.names))
         before = self.settings.structure_prior
+        if local_kinds(self.settings.local):
+            return LocalScores(ordered, self.score, before, self.n_jobs, self.settings.local)
         return FamilyScores(ordered, self.score, before, n_jobs=self.n_jobs)
 
 

@@ -13,9 +13,12 @@ from unveil.errors import FormatError, ModelError, UnveilError, UnveilWarning
 from unveil.formats.spelling import checked_variable
 from unveil.model.conditional_gaussian_cpd import ConditionalGaussianCPD
 from unveil.model.cpd import CPD
+from unveil.model.default_cpd import DefaultTableCPD
 from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.network import Network
+from unveil.model.noisy_or_cpd import NoisyOrCPD
 from unveil.model.table_cpd import TableCPD
+from unveil.model.tree_cpd import TreeCPD
 from unveil.table.variable import Variable
 
 __all__ = ["CPD_KINDS", "read_native", "write_native"]
@@ -24,7 +27,10 @@ FORMAT = "unveil-network"
 VERSION = 1
 
 CPD_KINDS: dict[str, type[CPD]] = {
-    kind.kind: kind for kind in (TableCPD, LinearGaussianCPD, ConditionalGaussianCPD)
+    kind.kind: kind
+    for kind in (
+        TableCPD, TreeCPD, DefaultTableCPD, NoisyOrCPD, LinearGaussianCPD, ConditionalGaussianCPD,
+    )  # fmt: skip
 }
 """The kinds of conditional distributions a file may hold; a new kind is one entry."""
 

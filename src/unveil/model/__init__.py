@@ -3,6 +3,9 @@
 - `network.py`: `Network`, the immutable pair of graph and distributions
 - `cpd.py`: what every conditional distribution can do
 - `table_cpd.py`: `TableCPD`, a table of probabilities
+- `compact.py`: what compact distributions share; `tree_cpd.py`,
+  `default_cpd.py`, `noisy_or_cpd.py`: their kinds
+- `local.py`: local structures found from a family's counts
 - `gaussian_cpd.py`: `LinearGaussianCPD`, a mean that is linear in continuous parents
 - `conditional_gaussian_cpd.py`: `ConditionalGaussianCPD`, discrete parents choose among those
 - `prior.py`: Dirichlet priors over tables
@@ -13,24 +16,31 @@
 
 from unveil.model.conditional_gaussian_cpd import ConditionalGaussianCPD, fit_gaussian
 from unveil.model.cpd import CPD
+from unveil.model.default_cpd import DefaultTableCPD
 from unveil.model.fit import fit
 from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.marginal import marginal
 from unveil.model.network import Network
+from unveil.model.noisy_or_cpd import NoisyOrCPD
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize, PriorNetwork, PseudoCount
 from unveil.model.table_cpd import TableCPD
+from unveil.model.tree_cpd import Split, TreeCPD
 from unveil.model.turning import facing_away_from
 
 __all__ = [
     "CPD",
     "ConditionalGaussianCPD",
+    "DefaultTableCPD",
     "DirichletPrior",
     "EquivalentSampleSize",
     "LinearGaussianCPD",
     "Network",
+    "NoisyOrCPD",
     "PriorNetwork",
     "PseudoCount",
+    "Split",
     "TableCPD",
+    "TreeCPD",
     "facing_away_from",
     "fit",
     "fit_gaussian",

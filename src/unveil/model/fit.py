@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from unveil.errors import DataError
 from unveil.graph.dag import DAG
+from unveil.model.compact import CompactCPD
 from unveil.model.cpd import CPD
 from unveil.model.kinds import kind_for
 from unveil.model.network import Network
@@ -23,13 +24,16 @@ from unveil.table.variable import Variable
 __all__ = ["family_statistics", "fit", "table_from_counts"]
 
 
-def fit(dag: DAG, data: Table | Statistics, prior: DirichletPrior | None = None) -> Network:
-    """The network over `dag` whose distributions are estimated from a table or another engine.
+def fit(
+    structure: DAG | Network, data: Table | Statistics, prior: DirichletPrior | None = None
+) -> Network:
+    """The network over a graph whose distributions are estimated from a table or another engine.
 
     Without a prior, the maximum likelihood estimate S[x, u] / S[u] (Eq. 2.8); parent
     configurations that no row shows get the uniform distribution. With a prior, the posterior mean
     (S[x, u] + alpha(x, u)) / (S[u] + alpha(u)) (Eq. 2.12). Continuous columns get linear Gaussian
-    distributions by least squares. Columns outside the graph are ignored.
+    distributions by least squares. Columns outside the graph are ignored. If `structure` is a
+    network, compact distributions keep their local structure.
 
     >>> table = Table.from_frame({"x": ["a", "a", "b"]})
     >>> fit(DAG(["x"]), table).cpd("x").values.round(3).tolist()
@@ -38,6 +42,7 @@ def fit(dag: DAG, data: Table | Statistics, prior: DirichletPrior | None = None)
     >>> fit(DAG(["x"]), table, PseudoCount(1)).cpd("x").values.tolist()
     [0.6, 0.4]
     """
+    dag = structure.dag if isinstance(structure, Network) else structure
     statistics = as_statistics(data)
     variables = _variables(dag, statistics)
     families = [(variables[n], [variables[p] for p in dag.parents(n)]) for n in dag.nodes]
@@ -48,10 +53,18 @@ def fit(dag: DAG, data: Table | Statistics, prior: DirichletPrior | None = None)
         if kind.needs is Need.COUNTS:
             n_cells(*family)
     found = family_statistics(statistics, families, kinds)
+    compact = _compact_parts(structure)
     return Network(
-        kind.estimate(*family, known, prior)
+        compact[family[0].name].with_variables(*family).refitted(known, prior)
+        if family[0].name in compact
+        else kind.estimate(*family, known, prior)
         for kind, family, known in zip(kinds, families, found, strict=True)
     )
+
+
+def _compact_parts(structure: DAG | Network) -> dict[str, CompactCPD]:
+    cpds = structure.cpds if isinstance(structure, Network) else {}
+    return {name: cpd for name, cpd in cpds.items() if isinstance(cpd, CompactCPD)}
 
 
 def family_statistics(

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.kernels.families import add_looked_up, tally
+from unveil.model.compact import CompactCPD
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.model.table_cpd import TableCPD, table_of
@@ -34,7 +35,11 @@ class FlatTables:
         place = {name: i for i, name in enumerate(self.names)}
         self.families: list[tuple[int, ...]] = []
         self.shapes: list[tuple[int, ...]] = []
-        for cpd in network.cpds.values():
+        self.compact: dict[int, CompactCPD] = {}
+        """The families whose distributions are compact: their rows are tied."""
+        for v, cpd in enumerate(network.cpds.values()):
+            if isinstance(cpd, CompactCPD):
+                self.compact[v] = cpd
             self.shapes.append(table_of(cpd).values.shape)
             self.families.append(tuple(place[v.name] for v in (*cpd.parents, cpd.variable)))
         sizes = [math.prod(shape) for shape in self.shapes]
@@ -52,22 +57,30 @@ class FlatTables:
 
     def pack(self, network: Network) -> Vector:
         """The tables of a network with this layout as one vector."""
-        return np.concatenate([cpd.values.ravel() for cpd in network.cpds.values()])  # type: ignore[attr-defined]
+        return np.concatenate([table_of(cpd).values.ravel() for cpd in network.cpds.values()])
 
     def pack_prior(self, prior: DirichletPrior | None) -> Vector:
-        """The pseudo-counts of all families; zeros without a prior."""
+        """The pseudo-counts of all tables; zeros without a prior.
+
+        Zeros for compact distributions, too: `estimated` and `log_prior` ask them themselves.
+        """
         if prior is None:
             return np.zeros(self.size)
         parts = []
-        for cpd, shape in zip(self.network.cpds.values(), self.shapes, strict=True):
-            alpha = prior.pseudo_counts(cpd.variable, cpd.parents)
+        for v, (cpd, shape) in enumerate(
+            zip(self.network.cpds.values(), self.shapes, strict=True)
+        ):
+            compact = v in self.compact
+            alpha = np.zeros(1) if compact else prior.pseudo_counts(cpd.variable, cpd.parents)
             parts.append(np.broadcast_to(alpha, shape).ravel())
         return np.concatenate(parts)
 
     def unpack(self, vector: Vector) -> Network:
         """The network with these tables."""
         cpds = [
-            TableCPD(cpd.variable, cpd.parents, table)
+            cpd.with_values(table)
+            if isinstance(cpd, CompactCPD)
+            else TableCPD(cpd.variable, cpd.parents, table)
             for cpd, table in zip(self.network.cpds.values(), self.split(vector), strict=True)
         ]
         return Network(cpds, self.network.name, self.network.description)
@@ -114,6 +127,25 @@ class FlatTables:
         # Not times 1 / sum: that is infinite for the vanishing counts of a state EM drives out.
         shares = counts / np.repeat(np.where(seen, sums, 1.0), self._row_length)
         return np.where(np.repeat(seen, self._row_length), shares, self._uniform)
+
+    def estimated(
+        self, counts: Vector, prior: DirichletPrior | None, alpha: Vector | None = None
+    ) -> Vector:
+        """The tables estimated from counts under a prior; rows that are tied stay so.
+
+        `alpha` is what `pack_prior` says of the prior, if it is at hand.
+        """
+        tables = self.normalised(counts + (self.pack_prior(prior) if alpha is None else alpha))
+        for v, cpd in self.compact.items():
+            own = slice(self.first[v], self.first[v + 1])
+            found = cpd.refitted(counts[own].reshape(self.shapes[v]), prior)
+            tables[own] = found.values.ravel()
+        return tables
+
+    def log_prior_of_compact(self, tables: Vector, prior: DirichletPrior | None) -> float:
+        """The part that compact distributions have in the log of the prior's density."""
+        parts = self.split(tables) if self.compact and prior is not None else []
+        return sum(self.compact[v].with_values(parts[v]).log_prior(prior) for v in self.compact if parts)
 
     @cached_property
     def _uniform(self) -> Vector:

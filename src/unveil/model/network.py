@@ -30,6 +30,9 @@ __all__ = ["Network"]
 MOST_DRAWN = 100
 """A notebook draws networks of at most so many variables by itself."""
 
+COMPACT = {"tree": "tree", "default_table": "default table", "noisy_or": "noisy-or"}
+"""What kinds of distributions that are not the usual ones are called."""
+
 BLOCK = 1 << 16
 """Rows are scored in blocks of this many, so that working memory does not grow with the table."""
 
@@ -218,11 +221,13 @@ class Network:
     # Making new networks -----------------------------------------------------------------------
 
     @staticmethod
-    def fit(dag: DAG, table: Table, prior: DirichletPrior | None = None) -> Network:
-        """The network over `dag` with parameters from complete rows; see `unveil.fit`."""
+    def fit(
+        structure: DAG | Network, table: Table, prior: DirichletPrior | None = None
+    ) -> Network:
+        """The network over a graph with parameters from complete rows; see `unveil.fit`."""
         from unveil.model.fit import fit
 
-        return fit(dag, table, prior)
+        return fit(structure, table, prior)
 
     def map_variables(self, change: Callable[[Variable], Variable]) -> Network:
         """The same distributions over changed variables (renamed, relabelled, marked hidden)."""
@@ -349,6 +354,8 @@ def _check_variables(cpds: Sequence[CPD]) -> None:
 def _family_line(cpd: CPD) -> str:
     given = ", ".join(p.name for p in cpd.parents)
     head = f"P({cpd.variable.name}" + (f" | {given})" if given else ")")
+    if cpd.kind in COMPACT:
+        head += f" as a {COMPACT[cpd.kind]}"
     if cpd.variable.states is None:
         return f"{head}: continuous, {_count(cpd.n_parameters, 'parameter')}"
     labels = [str(s) for s in cpd.variable.labels]

@@ -318,8 +318,14 @@ def _cumulative(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def table_of(cpd: Any, who: str = "this") -> TableCPD:
-    """The distribution as a table; an error that says who needs one if it is of another kind."""
+    """The distribution as a table; an error that says who needs one if it has none.
+
+    A compact distribution (`unveil.model.compact`) is laid out as one.
+    """
     if not isinstance(cpd, TableCPD):
+        laid_out = getattr(cpd, "table", None)
+        if isinstance(laid_out, TableCPD):
+            return laid_out
         raise ModelError(
             f"{who} needs tables of probabilities; {cpd.variable.name!r} has {cpd.kind}"
         )

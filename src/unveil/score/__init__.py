@@ -8,6 +8,7 @@
 - `structure.py`: prior probabilities of structures
 - `protocol.py`: `Families`, what a search sees
 - `families.py`: `FamilyScores`, scores of families and whole graphs, cached and compiled
+- `local.py`: `LocalScores`, families with the best local structure inside their tables
 - `gradient.py`: how a score changes with the weight of a row
 """
 
@@ -21,6 +22,7 @@ from unveil.score.gradient import weight_gradient
 from unveil.score.incomplete import ExpectedFamilies, ExpectedFamily
 from unveil.score.k2 import K2
 from unveil.score.likelihood import LogLikelihood
+from unveil.score.local import LocalFamily, LocalScores, best_local, local_score
 from unveil.score.mdl import MDL
 from unveil.score.nml import FactorisedNML, QuotientNML
 from unveil.score.protocol import Families
@@ -41,11 +43,15 @@ __all__ = [
     "Families",
     "FamilyPrior",
     "FamilyScores",
+    "LocalFamily",
+    "LocalScores",
     "LogLikelihood",
     "QuotientNML",
     "Sample",
     "Score",
     "StructurePrior",
+    "best_local",
+    "local_score",
     "weight_gradient",
 ]
 

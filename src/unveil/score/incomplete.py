@@ -22,6 +22,7 @@ import numpy.typing as npt
 from unveil.table.variable import Variable
 
 if TYPE_CHECKING:
+    from unveil.model.compact import CompactCPD
     from unveil.score.base import Sample, Score
 
 __all__ = ["ExpectedFamilies", "ExpectedFamily", "cheeseman_stutz", "penalised_likelihood"]
@@ -31,12 +32,16 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ExpectedFamily:
-    """The expected counts of a family and the table they were expected under, parents first."""
+    """The expected counts of a family and the table they were expected under, parents first.
+
+    `local` is the distribution itself if it is compact.
+    """
 
     variable: Variable
     parents: Sequence[Variable]
     counts: Numbers
     table: Numbers
+    local: CompactCPD | None = None
 
     @property
     def log_likelihood(self) -> float:
@@ -55,19 +60,29 @@ class ExpectedFamilies:
 
 def penalised_likelihood(score: Score, expected: ExpectedFamilies, sample: Sample) -> float:
     """The log-likelihood of what was observed, less the score's penalty for every family."""
-    penalties = (
-        score.penalty(
-            float(f.counts.size // f.variable.n_states),
-            float(f.variable.n_states),
-            float(len(f.parents)),
-            sample,
-        )
-        for f in expected.families
-    )
-    return expected.log_likelihood - sum(float(penalty) for penalty in penalties)
+    penalties = (_penalty(score, f, sample) for f in expected.families)
+    return expected.log_likelihood - sum(penalties)
+
+
+def _penalty(score: Score, family: ExpectedFamily, sample: Sample) -> float:
+    if family.local is not None:
+        from unveil.score.local import local_penalty
+
+        return local_penalty(family.local, score, sample)
+    n_states = family.variable.n_states
+    n_configurations, n_parents = family.counts.size // n_states, len(family.parents)
+    return float(score.penalty(float(n_configurations), float(n_states), float(n_parents), sample))
+
+
+def _complete(score: Score, family: ExpectedFamily, sample: Sample) -> float:
+    if family.local is not None:
+        from unveil.score.local import local_score
+
+        return local_score(family.local, family.counts, score, sample)
+    return score.family(family.variable, family.parents, family.counts, sample)
 
 
 def cheeseman_stutz(score: Score, expected: ExpectedFamilies, sample: Sample) -> float:
     """The score of the expected counts, corrected by the ratio of likelihoods."""
-    complete = sum(score.family(f.variable, f.parents, f.counts, sample) for f in expected.families)
+    complete = sum(_complete(score, f, sample) for f in expected.families)
     return complete - sum(f.log_likelihood for f in expected.families) + expected.log_likelihood

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,11 +11,13 @@ from unveil.graph.dag import DAG
 from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
-from unveil.progress import Progress
+from unveil.model.tree_cpd import TreeCPD
+from unveil.progress import Progress, Ticker
 from unveil.records import Record
 from unveil.score.base import Score
 from unveil.score.bdeu import BDeu
 from unveil.score.families import FamilyScores
+from unveil.score.local import LocalScores, local_kinds
 from unveil.score.protocol import Families
 from unveil.score.structure import StructurePrior
 from unveil.search.annealing import simulated_annealing
@@ -30,7 +32,7 @@ from unveil.statistics.protocol import Statistics
 from unveil.statistics.selected import SelectedStatistics
 from unveil.table.core import Table
 
-__all__ = ["SEARCHES", "Learned", "in_order", "learn"]
+__all__ = ["SEARCHES", "Learned", "fit_local", "in_order", "learn"]
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ def learn(
     progress: Progress | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
+    local: str = "table",
     **options: Any,
 ) -> Learned:
     """The network learned from a complete discrete table or another engine, structure first.
@@ -75,7 +78,9 @@ def learn(
     `score` is BDeu with equivalent sample size 1 unless given; `search` is one of `SEARCHES`, and
     `options` go to it. Parameters are posterior means under `prior` (by default the one the score
     implies). The order of the columns does not matter: variables are searched in the order of
-    their names.
+    their names. With another word for `local` than `table` (see `unveil.score.local.LOCAL`),
+    families with local structure compete with plain tables, and the search begins at the best graph
+    for plain tables (unless `start` says where).
 
     >>> from unveil import datasets
     >>> learned = learn(datasets.network("asia").sample(5000, seed=1))
@@ -89,16 +94,64 @@ def learn(
         )
     chosen = BDeu(1.0) if score is None else score
     names = [v.name for v in data.variables]
-    scores = FamilyScores(_in_order_of_names(data, names), chosen, structure_prior, n_jobs)
+    ordered = _in_order_of_names(data, names)
     given = {
         "start": start, "constraints": constraints, "seed": seed,
         "progress": progress, "time_limit": time_limit,
     }  # fmt: skip
-    result = SEARCHES[search](
-        scores, **{k: v for k, v in given.items() if v is not None}, **options
-    )
+    given = {k: v for k, v in given.items() if v is not None}
+    scores = FamilyScores(ordered, chosen, structure_prior, n_jobs)
+    if local_kinds(local):
+        compact = LocalScores(ordered, chosen, structure_prior, n_jobs, local)
+        result = _two_searches(search, scores, compact, given, options)
+        network = fit_local(in_order(result.dag, names), compact, prior)
+        while network.dag.n_arcs < result.dag.n_arcs:  # parents that nothing depends on are gone
+            result = replace(result, dag=network.dag, score=compact.total(network.dag))
+            network = fit_local(network.dag, compact, prior)
+        return Learned(network, replace(result, dag=network.dag), compact)
+    result = SEARCHES[search](scores, **given, **options)
     dag = in_order(result.dag, names)
     return Learned(fit(dag, data, prior or chosen.prior), replace(result, dag=dag), scores)
+
+
+def _two_searches(
+    search: str,
+    plain: FamilyScores,
+    compact: LocalScores,
+    given: dict[str, Any],
+    options: dict[str, Any],
+) -> SearchResult:
+    """The search over families with local structure, begun where the one over tables ended."""
+    ticker = Ticker.of(given.pop("progress", None), given.pop("time_limit", None))
+    given["progress"] = ticker
+    if "start" not in given and search in STARTED:
+        first = SEARCHES[search](
+            plain, **{**given, "progress": ticker.part("plain tables", share=0.5)}, **options
+        )
+        given["start"] = first.dag
+    found = SEARCHES[search](compact, **given, **options)
+    return replace(found, elapsed=ticker.elapsed)
+
+
+def fit_local(
+    dag: DAG,
+    scores: LocalScores,
+    prior: DirichletPrior | None = None,
+    keep: Collection[str] = (),
+) -> Network:
+    """The network over `dag` with the best local structure in every family.
+
+    Parents that a tree never asks for are left out of the graph, unless they are among those to
+    `keep`: nothing depends on them.
+    """
+    place = {name: i for i, name in enumerate(scores.names)}
+    cpds = []
+    for name in dag.nodes:
+        cpd = scores.family_of(place[name], [place[p] for p in dag.parents(name)], prior).cpd
+        if isinstance(cpd, TreeCPD) and len(cpd.used) < len(cpd.parents):
+            cpd = cpd.with_parents([p for p in cpd.parents if p in cpd.used or p.name in keep])
+        cpds.append(cpd)
+    return Network(cpds)
 
 
 def in_order(dag: DAG, names: Sequence[str]) -> DAG:
@@ -151,3 +204,6 @@ SEARCHES: dict[str, Callable[..., SearchResult]] = {
     "annealing": simulated_annealing,
 }
 """Searches by the name `learn` and the command line know them under."""
+
+STARTED = ("combined", "hill-climbing", "tabu", "annealing")
+"""Searches that can begin at a graph."""
