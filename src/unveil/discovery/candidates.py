@@ -32,6 +32,7 @@ class Verdict(StrEnum):
     NOT_CONFIRMED = (
         "pays for its parameters, but chosen anew without the rows left out it fails them"
     )
+    EXPLAINED = "pays for its parameters, but local structure inside of tables explains it as well"
     DOES_NOT_PAY = "does not pay for its parameters"
     PREDICTS_NO_BETTER = "does not predict left-out rows better"
     REDUNDANT = "redundant"

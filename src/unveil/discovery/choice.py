@@ -106,9 +106,10 @@ def judged(
     tried: Sequence[Candidate | Refused],
     kept: Candidate | None,
     doubted: Candidate | None = None,
+    doubt: Verdict = Verdict.NOT_CONFIRMED,
 ) -> tuple[Candidate | Refused, ...]:
-    """All that were tried, with the last word on each; `doubted` was the best but not confirmed."""
-    words = {id(doubted): Verdict.NOT_CONFIRMED} if doubted is not None else {}
+    """All that were tried, with the last word on each; `doubted` was the best, but not kept."""
+    words = {id(doubted): doubt} if doubted is not None else {}
     return tuple(replace(c, verdict=words.get(id(c)) or _last_word(c, kept)) for c in tried)
 
 

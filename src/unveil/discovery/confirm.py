@@ -4,6 +4,9 @@ What was chosen because it does well on all rows also does well on the rows left
 worth. So everything is chosen again in every fold, from the other folds alone: the network without
 a further hidden variable, the structure of every finalist, which of them is best, and whether it
 pays at all (if not, it saves nothing there). Then the rows left out are predicted.
+
+What surely saves something has to hold against the rival explanation as well: no further hidden
+variable, but local structure inside of tables. Both sides may have it then.
 """
 
 from __future__ import annotations
@@ -17,13 +20,13 @@ import numpy as np
 from unveil.discovery.baseline import learn_complete
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate
+from unveil.discovery.compact import compacted
 from unveil.discovery.patience import inside, steps_of
 from unveil.discovery.predictions import FORGETTING
 from unveil.em.short import short_em
 from unveil.em.structural import structural_em
-from unveil.evaluate.cross_validation import cross_validate
-from unveil.evaluate.folds import n_cases
-from unveil.evaluate.log_loss import LogLoss, Predictor, paired_gain
+from unveil.evaluate.folds import fold_tables, n_cases
+from unveil.evaluate.log_loss import LogLoss, log_loss
 from unveil.model.network import Network
 from unveil.progress import Ticker
 from unveil.table.core import Table
@@ -37,14 +40,18 @@ ONE_IN_TWENTY = 1.645
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What choosing a hidden variable in every fold saves on the rows left out.
+    """What choosing a hidden variable in every fold saves on the rows left out, in bits per row.
 
-    `saved` is in bits per row; in `n_chosen` of `n_folds` folds one was chosen at all.
+    `saved` is what it saves over no further hidden variable; in `n_chosen` of `n_folds` folds one
+    was chosen at all. Where that is sure, `compact` is what local structure without it saves, and
+    `beyond` what it saves over that, with or without local structure of its own.
     """
 
     saved: LogLoss
     n_chosen: int
     n_folds: int
+    compact: LogLoss | None = None
+    beyond: LogLoss | None = None
 
     @property
     def error(self) -> float:
@@ -67,8 +74,13 @@ class Confirmation:
 
     @property
     def is_sure(self) -> bool:
-        """Whether it saves more than luck alone would."""
-        return self.saved.bits > self.luck
+        """Whether it saves more than luck alone would, over plain tables and over compact ones."""
+        return _sure(self.saved) and (self.beyond is None or _sure(self.beyond))
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether local structure inside of tables saves as much."""
+        return _sure(self.saved) and not self.is_sure
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -77,34 +89,72 @@ class Confirmation:
         return self.saved.bits - half, self.saved.bits + half
 
 
+@dataclass(frozen=True)
+class _Fold:
+    """The rows learned from and left out, and the networks that were chosen without the latter."""
+
+    rows: Table
+    left_out: Table
+    without: Network
+    found: Network
+    chosen: bool
+
+
 def confirm(
     bench: Bench, finalists: Sequence[Candidate], ticker: Ticker, folds: int = FOLDS
 ) -> Confirmation | None:
     """The confirmation for the best of the finalists; `None` if it was stopped."""
     folds = min(folds, n_cases(bench.table))
-    chosen: list[bool] = []
-    without: list[Network] = []
-
-    def plain(rows: Table) -> Predictor:
-        without.append(_without(bench, rows, ticker))
-        return without[-1]
-
-    def best(rows: Table) -> Predictor:
-        rival = without[len(chosen)]
-        found = [_readapted(bench, c.network, rows, ticker) for c in finalists]
-        scores = [bench.settings.score_of(network, rows) for network in found]
-        first = int(np.argmax(scores))
-        chosen.append(scores[first] > bench.settings.score_of(rival, rows))
-        return found[first] if chosen[-1] else rival
-
-    rest = folds, bench.seed, steps_of(ticker)
-    losses = []
-    for learner in (plain, best):
-        result = cross_validate(bench.table, learner, *rest, blocks=bench.settings.blocks)
-        if not (result.is_whole and ticker.keep_going()):
+    done = []
+    for rows, left_out in fold_tables(bench.table, folds, bench.seed, bench.settings.blocks):
+        done.append(_fold(bench, finalists, rows, left_out, ticker))
+        words = f"fold {len(done)} of {folds}"
+        if not ticker.offer("", len(done), float("nan"), detail=words):
             return None
-        losses.append(result)
-    return Confirmation(paired_gain(losses[1], losses[0]), sum(chosen), folds)
+    plain = [log_loss(f.without, f.left_out) for f in done]
+    found = [log_loss(f.found, f.left_out) for f in done]
+    saved = _saved(found, plain)
+    first = Confirmation(saved, sum(f.chosen for f in done), folds)
+    if not _sure(saved):
+        return first
+    return _beside_compact(bench, done, plain, found, first, ticker)
+
+
+def _beside_compact(
+    bench: Bench,
+    done: Sequence[_Fold],
+    plain: list[LogLoss],
+    found: list[LogLoss],
+    first: Confirmation,
+    ticker: Ticker,
+) -> Confirmation | None:
+    """The same beside local structure: of what was found, whichever form predicts better counts."""
+    shared = bench.settings, bench.seed, ticker
+    rival, both = [], []
+    for fold in done:
+        compact = compacted(fold.without, fold.rows, *shared)
+        if compact is None:
+            return first
+        rival.append(log_loss(compact, fold.left_out))
+        of_found = compacted(fold.found, fold.rows, *shared) if fold.chosen else compact
+        assert of_found is not None
+        both.append(log_loss(of_found, fold.left_out))
+        if not ticker.keep_going():
+            return None
+    compact_saved = _saved(rival, plain)
+    beyond = max(_saved(found, rival), _saved(both, rival), key=lambda saved: saved.bits)
+    return Confirmation(first.saved, first.n_chosen, first.n_folds, compact_saved, beyond)
+
+
+def _fold(
+    bench: Bench, finalists: Sequence[Candidate], rows: Table, left_out: Table, ticker: Ticker
+) -> _Fold:
+    without = _without(bench, rows, ticker)
+    found = [_readapted(bench, c.network, rows, ticker) for c in finalists]
+    scores = [bench.settings.score_of(network, rows) for network in found]
+    first = int(np.argmax(scores))
+    chosen = scores[first] > bench.settings.score_of(without, rows)
+    return _Fold(rows, left_out, without, found[first] if chosen else without, chosen)
 
 
 def _without(bench: Bench, rows: Table, ticker: Ticker) -> Network:
@@ -122,5 +172,15 @@ def _readapted(bench: Bench, network: Network, rows: Table, ticker: Ticker) -> N
         rows, network, settings.criterion, prior=bench.prior, constraints=bench.limits(network),
         max_rounds=5, em_iterations=30, negligible=1e-3, seed=bench.seed,
         structure_prior=settings.structure_prior, **inside(ticker),
-    )  # fmt: skip
-    return short_em(found.network, rows, bench.prior, *FORGETTING, progress=steps_of(ticker))
+    ).network  # fmt: skip
+    return short_em(found, rows, bench.prior, *FORGETTING, progress=steps_of(ticker))
+
+
+def _saved(better: Sequence[LogLoss], worse: Sequence[LogLoss]) -> LogLoss:
+    """The bits per row that one side saves over the other, over all folds."""
+    bits = np.concatenate([w.per_row - b.per_row for b, w in zip(better, worse, strict=True)])
+    return LogLoss.of(bits, np.concatenate([b.weights for b in better]))
+
+
+def _sure(saved: LogLoss) -> bool:
+    return saved.bits > ONE_IN_TWENTY * saved.standard_error

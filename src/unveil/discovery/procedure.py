@@ -253,7 +253,9 @@ def step(task: Task, state: State) -> tuple[State, Step]:
         together = polished_together(bench, kept, ticker.part("all together", FOR_ALL))
         tried = tuple(together if c is kept else c for c in tried)
         kept = together
-    after = _with_round(task, state, judged(tried, kept, doubted), proof)
+    explained = proof is not None and proof.is_explained
+    doubt = Verdict.EXPLAINED if explained else Verdict.NOT_CONFIRMED
+    after = _with_round(task, state, judged(tried, kept, doubted, doubt), proof)
     words = "nothing kept" if kept is None else f"kept {kept.name}"
     return after, _info(state, after, words)
 

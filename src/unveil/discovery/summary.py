@@ -94,9 +94,10 @@ def _nothing_found(report: DiscoveryReport) -> list[str]:
     so_far = " so far" if early else ""
     paying = [c for c in tried if c.gain > 0 and c.verdict in PAYING]
     checked = [c for c in paying if c.predicted > 0]
-    doubted = [c for c in tried if c.verdict is Verdict.NOT_CONFIRMED]
+    doubted = [c for c in tried if c.verdict in DOUBTS]
     if doubted and found.rounds[-1].confirmation is not None:
-        said.append(_not_confirmed(doubted[0], found.rounds[-1].confirmation, n_places(tried)))
+        words = DOUBTS[doubted[0].verdict]
+        said.append(words(doubted[0], found.rounds[-1].confirmation, n_places(tried)))
     elif checked:
         said.append(_too_close(tried, checked, found.settings.min_gain))
     elif paying := [*paying, *(c for c in tried if c.verdict is Verdict.PREDICTS_NO_BETTER)]:
@@ -122,6 +123,21 @@ def _not_confirmed(best: Candidate | Refused, proof: Confirmation, places: int) 
         f"without the rows left out it saves {proof.saved.bits:+.4f} bits on each of them (95% "
         f"interval {low:+.4f} to {high:+.4f}), where luck alone may save {proof.luck:.4f}."
     )
+
+
+def _explained(best: Candidate | Refused, proof: Confirmation, places: int) -> str:
+    assert proof.compact is not None and proof.beyond is not None
+    return (
+        f"No hidden variable is warranted: of {places} places tried, the best candidate "
+        f"({best.n_states} states behind {', '.join(best.children)}) saves {proof.saved.bits:.4f} "
+        f"bits per row left out, but local structure inside of tables saves "
+        f"{proof.compact.bits:.4f} without it, and beyond that it saves {proof.beyond.bits:+.4f} "
+        f"(standard error {proof.beyond.standard_error:.4f}). See `unveil learn --local auto`."
+    )
+
+
+DOUBTS = {Verdict.NOT_CONFIRMED: _not_confirmed, Verdict.EXPLAINED: _explained}
+"""What is said of the best candidate if it was not kept."""
 
 
 def _too_close(
