@@ -7,6 +7,11 @@ Parts: `cardinality` (the table of 5.4 with its EM comparison, Fig. 5.3 and Fig.
 10,000 rows), `speed` (20 variables, 5000 rows) and `real` (stocks, news, soybean, COIL; needs
 `--data`). `--quick` takes fewer sizes and short time limits. Results of parts that were not run
 stay in the JSON file.
+
+Two parts take hours, and can be done in pieces (see `decisions.py`): `nulls` (nothing hidden) and
+`removed` (every central variable removed in turn). `--networks`, `--rows`, `--seeds 1-3` and
+`--hidden` say which; `--data` is a folder of BIF files for networks that are not bundled; `--tag`
+names the sources.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from common import machine, markdown_table, versions, write_json
+from decisions import nulls, removed
 
 from unveil import DAG, Network, Table, TableCPD, Variable, datasets
 from unveil.discovery import Discovery, Settings, discover_networks
@@ -48,16 +54,27 @@ def main() -> None:
     parser.add_argument("--part", choices=[*PARTS, "all"], default="all")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--networks", nargs="+", help="for `nulls` and `removed`")
+    parser.add_argument("--rows", type=int, nargs="+", help="for `nulls` and `removed`")
+    parser.add_argument("--hidden", nargs="+", help="for `removed`: only these variables")
+    parser.add_argument("--seeds", type=span, default=[1], help="for both: 1, or 1-10")
+    parser.add_argument("--tag", default="after", help="for both: what the sources are called")
     parser.add_argument("--more-seeds", type=int, nargs="+", default=[13, 14], help="for `seeds`")
     arguments = parser.parse_args()
     old = json.loads(arguments.out.read_text()) if arguments.out and arguments.out.exists() else {}
     record = {**old, "machine": machine(), "versions": versions(["unveil", "numpy", "numba"])}
-    for part in PARTS if arguments.part == "all" else [arguments.part]:
+    for part in QUICK_PARTS if arguments.part == "all" else [arguments.part]:
         record[part] = PARTS[part](arguments)
         if arguments.out:
             write_json(arguments.out, record)
     if arguments.pictures:
         draw(record, arguments.pictures)
+
+
+def span(words: str) -> list[int]:
+    """The numbers that `1` or `1-10` stands for."""
+    first, _, last = words.partition("-")
+    return list(range(int(first), int(last or first) + 1))
 
 
 # Cardinality: the table of 5.4, Fig. 5.3, Fig. 5.4 ------------------------------------------
@@ -408,8 +425,9 @@ REAL: dict[str, Callable[[Path], Table]] = {
 
 PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
     "cardinality": cardinality, "figures": figures, "seeds": seeds, "large": large,
-    "speed": speed, "real": real,
+    "speed": speed, "real": real, "nulls": nulls, "removed": removed,
 }  # fmt: skip
+QUICK_PARTS = [part for part in PARTS if part not in ("nulls", "removed")]
 
 
 # Pictures ------------------------------------------------------------------------------------

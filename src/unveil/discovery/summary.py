@@ -126,7 +126,8 @@ def _not_confirmed(best: Candidate | Refused, proof: Confirmation, places: int) 
 
 
 def _explained(best: Candidate | Refused, proof: Confirmation, places: int) -> str:
-    assert proof.compact is not None and proof.beyond is not None
+    assert proof.compact is not None
+    assert proof.beyond is not None
     return (
         f"No hidden variable is warranted: of {places} places tried, the best candidate "
         f"({best.n_states} states behind {', '.join(best.children)}) saves {proof.saved.bits:.4f} "
