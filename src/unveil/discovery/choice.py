@@ -28,11 +28,23 @@ def worth_adapting(looked: Sequence[Candidate], most: int) -> list[Candidate]:
 
     With few states the graph as constructed fits badly and ranks low, but often ends up best.
     """
+    looked = _each_once(looked)
     built = [c for c in looked if not c.anew]
     chosen = foremost(built, most)
     small = [c for c in built if c.n_states == 2 and all(c is not p for p in chosen)]
     anew = [c for c in looked if c.anew]
     return [*chosen, *foremost(small, most), *foremost(anew, 2 * most)]
+
+
+def _each_once(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates without those that have the graph and the score of another before them.
+
+    Places that overlap often come to the same network.
+    """
+    seen: dict[tuple[frozenset[tuple[str, str]], int, int], Candidate] = {}
+    for c in candidates:
+        seen.setdefault((frozenset(c.network.dag.arcs), c.n_states, round(10 * c.gain)), c)
+    return list(seen.values())
 
 
 def foremost(candidates: Sequence[Candidate], most: int) -> list[Candidate]:

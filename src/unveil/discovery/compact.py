@@ -21,20 +21,23 @@ from unveil.table.core import Table
 
 __all__ = ["compacted", "is_compact"]
 
-LOCAL = "auto"
-
 
 def compacted(
-    network: Network, rows: Table, settings: Settings, seed: int, ticker: Ticker
+    network: Network,
+    rows: Table,
+    settings: Settings,
+    seed: int,
+    ticker: Ticker,
+    local: str = "auto",
 ) -> Network | None:
-    """The best network near this one whose tables may have local structure; `None` if none can.
+    """The best network near this one whose tables may have `local` structure; `None` if none can.
 
     Some scores do not add up over groups of configurations, and cannot judge local structure.
     """
     whole = rows.is_complete and not set(network.names) - set(rows.names)
     work: Callable[..., Network] = _searched if whole else _by_structural_em
     try:
-        return work(network, rows, settings, seed, ticker)
+        return work(network, rows, settings, seed, ticker, local)
     except ModelError:
         if settings.score == "bdeu":
             raise
@@ -47,21 +50,21 @@ def is_compact(network: Network) -> bool:
 
 
 def _searched(
-    network: Network, rows: Table, settings: Settings, seed: int, ticker: Ticker
+    network: Network, rows: Table, settings: Settings, seed: int, ticker: Ticker, local: str
 ) -> Network:
     return learn(
-        rows, settings.criterion, "hill-climbing", start=network.dag, local=LOCAL, seed=seed,
+        rows, settings.criterion, "hill-climbing", start=network.dag, local=local, seed=seed,
         constraints=settings.limits(), structure_prior=settings.structure_prior,
         prior=settings.prior, **inside(ticker),
     ).network  # fmt: skip
 
 
 def _by_structural_em(
-    network: Network, rows: Table, settings: Settings, seed: int, ticker: Ticker
+    network: Network, rows: Table, settings: Settings, seed: int, ticker: Ticker, local: str
 ) -> Network:
     limits = settings.limits([n for n in network.names if n not in rows])
     return structural_em(
-        rows, network, settings.criterion, prior=settings.prior, constraints=limits, max_rounds=3,
-        em_iterations=30, negligible=1e-3, seed=seed, local=LOCAL,
+        rows, network, settings.criterion, prior=settings.prior, constraints=limits, max_rounds=2,
+        em_iterations=30, negligible=1e-3, seed=seed, local=local,
         structure_prior=settings.structure_prior, **inside(ticker),
     ).network  # fmt: skip

@@ -34,6 +34,8 @@ from unveil.table.core import Table
 __all__ = ["Confirmation", "confirm"]
 
 FOLDS = 10
+LOCAL = "tree"
+"""The local structure of the rival: trees of contexts, which hold most of what others can say."""
 ONE_IN_TWENTY = 1.645
 """A normal number is larger than this many standard errors one time in twenty."""
 
@@ -129,7 +131,7 @@ def _beside_compact(
     ticker: Ticker,
 ) -> Confirmation | None:
     """The same beside local structure: of what was found, whichever form predicts better counts."""
-    shared = bench.settings, bench.seed, ticker
+    shared = bench.settings, bench.seed, ticker, LOCAL
     rival, both = [], []
     for fold in done:
         compact = compacted(fold.without, fold.rows, *shared)
