@@ -39,6 +39,8 @@ WIDE_SIZES = (2, 3, 4, 5, 6)
 """Numbers of states that a parent of everything begins with."""
 FOR_PLACES, FOR_POLISHING = 0.15, 0.6
 """The shares of the time left that finding places and all turns of polishing may take."""
+LONGER = 4
+"""With a time limit, so many times more places are looked at, as far as the limit allows."""
 CHECKED_AT_LEAST = 2
 """So many of the best candidates are checked even when the work was stopped before."""
 
@@ -90,7 +92,8 @@ def look_for_hidden(
     name = fresh_name([*bench.network.names, *bench.table.names])
     started = [*do(WIDE, _wide_stars(bench, name)), *do(RANDOM, _random_stars(bench, name))]
     places = _places(bench, name, ticker)
-    looked = do(LOOK, places[: settings.max_candidates])
+    longer = 1 if ticker.time_left() is None else LONGER
+    looked = do(LOOK, places[: longer * settings.max_candidates])
     chosen = worth_adapting(looked, settings.max_adapted)
     # Stopped before: at least the most promising is seen to.
     settled = [*started, *do(ADAPT, chosen, at_least=0 if started else 1)]
