@@ -73,7 +73,7 @@ def test_rows_left_out_are_predicted_by_what_was_learned_without_them():
 def test_local_structure_that_explains_it_as_well_refuses_it():
     """A parent that matters only when another is on: y copies p1 if s, else p2, else p3 ..."""
     generator = np.random.default_rng(5)
-    n = 3000
+    n = 1500
     columns = {x: generator.integers(0, 2, n) for x in ("s", "t", "p", "q", "r")}
     source = np.where(columns["s"] == 1, columns["p"],
                       np.where(columns["t"] == 1, columns["q"], columns["r"]))  # fmt: skip

@@ -182,13 +182,14 @@ def _moved_children(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[
         network, bench.glanced, cap=32, draws=8, seed=bench.seed, negligible=NEGLIGIBLE
     )
     scores = bench.settings.families(completed.select(names))
-    allowed = bench.limits(network).rules(names).allowed
+    rules = bench.limits(network).rules(names)
     place = {n: i for i, n in enumerate(names)}
     gains: dict[str, float] = {}
     for n in names:
-        if n == name or name in bench.network.hidden or not allowed[place[n], place[name]]:
+        if n == name or not rules.allowed[place[n], place[name]]:
             continue
-        if n in dag.ancestors(name):
+        full = len(dag.parents(n)) >= rules.max_parents[place[n]]
+        if n in dag.ancestors(name) or (full and not dag.has_arc(name, n)):
             continue
         now = {place[p] for p in dag.parents(n)}
         with_it, without = tuple(sorted(now | {place[name]})), tuple(sorted(now - {place[name]}))

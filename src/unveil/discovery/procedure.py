@@ -21,7 +21,7 @@ from unveil.discovery.baseline import learn_observed, learn_without
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Refused, Verdict
 from unveil.discovery.choice import choose_best, finalists, judged
-from unveil.discovery.confirm import Confirmation, confirm
+from unveil.discovery.confirm import ONE_IN_TWENTY, Confirmation, confirm
 from unveil.discovery.joint import polished_together
 from unveil.discovery.notes import Notes
 from unveil.discovery.patience import graced
@@ -247,8 +247,8 @@ def step(task: Task, state: State) -> tuple[State, Step]:
             state, best = better, choose_best(tried, task.settings.min_gain)
             bench = Bench.of(state.network, state.score, task.table, task.settings, task.seed)
     proof = None if best is None else _confirmed(bench, tried, best, ticker)
-    kept = best if proof is not None and proof.is_sure else None
-    doubted = best if kept is None and proof is not None else None
+    kept = best if best is not None and _is_sure(best, proof) else None
+    doubted = best if kept is None else None
     if kept is not None and state.network.hidden:
         together = polished_together(bench, kept, ticker.part("all together", FOR_ALL))
         tried = tuple(together if c is kept else c for c in tried)
@@ -263,10 +263,17 @@ def step(task: Task, state: State) -> tuple[State, Step]:
 def _confirmed(
     bench: Bench, tried: Sequence[Candidate | Refused], best: Candidate, ticker: Ticker
 ) -> Confirmation | None:
-    """What choosing it anew in every fold saves; with too few cases there is nothing to see."""
+    """What choosing it anew in every fold saves; `None`, if there is no time for it."""
     limits = graced(ticker.part("confirming"))
     limits.offer("", 0, float("nan"))
     return confirm(bench, finalists(tried, best), limits)
+
+
+def _is_sure(best: Candidate, proof: Confirmation | None) -> bool:
+    """Whether it is confirmed; without time for that, whether its graph surely predicts better."""
+    if proof is not None:
+        return proof.is_sure
+    return best.predicted > ONE_IN_TWENTY * best.error
 
 
 def _with_better_rival(task: Task, state: State, kept: Candidate, ticker: Ticker) -> State:

@@ -103,10 +103,7 @@ def _without_zeros(model: Network) -> Network:
     """The model's parameters without zeros, which no prior could ever have meant."""
     tables = [c for c in model.cpds.values() if c.variable.is_discrete]
     zeros = {c.variable.name for c in tables if (table_of(c).values == 0).any()}
-    cpds = [
-        _blended(cpd) if name in zeros else cpd
-        for name, cpd in model.cpds.items()
-    ]
+    cpds = [_blended(cpd) if name in zeros else cpd for name, cpd in model.cpds.items()]
     return Network(cpds, model.name, model.description)
 
 

@@ -29,7 +29,12 @@ VERSION = 1
 CPD_KINDS: dict[str, type[CPD]] = {
     kind.kind: kind
     for kind in (
-        TableCPD, TreeCPD, DefaultTableCPD, NoisyOrCPD, LinearGaussianCPD, ConditionalGaussianCPD,
+        TableCPD,
+        TreeCPD,
+        DefaultTableCPD,
+        NoisyOrCPD,
+        LinearGaussianCPD,
+        ConditionalGaussianCPD,
     )  # fmt: skip
 }
 """The kinds of conditional distributions a file may hold; a new kind is one entry."""

@@ -91,9 +91,7 @@ def group_worth(counts: Array, pseudo: Array, size: float, term: GroupTerm) -> f
 
 
 @compiled
-def _context(
-    node: int, nodes: Array, first_state: Array, cards: Array, available: Array
-) -> float:
+def _context(node: int, nodes: Array, first_state: Array, cards: Array, available: Array) -> float:
     """Mark the states of every parent that lead to a node; returns how many configurations do."""
     available[:] = True
     below = node

@@ -29,9 +29,7 @@ NEAR_ZERO = -1e-12
 
 
 @compiled
-def noisy_or_objective(
-    b: Array, causes: Array, absent: Array, present: Array, a: float
-) -> float:
+def noisy_or_objective(b: Array, causes: Array, absent: Array, present: Array, a: float) -> float:
     """The log-likelihood and the log prior at b (see above); minus infinity outside of b < 0.
 
     `causes` has a row per configuration: the numbers of the causes at work (0: none).
@@ -54,7 +52,13 @@ def noisy_or_objective(
 
 @compiled
 def _slopes(
-    b: Array, causes: Array, absent: Array, present: Array, a: float, gradient: Array, hessian: Array
+    b: Array,
+    causes: Array,
+    absent: Array,
+    present: Array,
+    a: float,
+    gradient: Array,
+    hessian: Array,
 ) -> None:
     """First derivatives, and minus the second, of the objective."""
     gradient[:] = 0.0

@@ -83,9 +83,7 @@ class CompactCPD:
         """The probabilities as those of a table: parents first, child last."""
         return self.table.values
 
-    def add_log_probability(
-        self, total: Numbers, parents: Sequence[Column], child: Column
-    ) -> None:
+    def add_log_probability(self, total: Numbers, parents: Sequence[Column], child: Column) -> None:
         """Add log P(child | parents) of every row to `total`, in place."""
         self.table.add_log_probability(total, parents, child)
 

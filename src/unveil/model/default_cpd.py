@@ -139,7 +139,9 @@ class DefaultTableCPD(GroupedCPD):
         """The listed rows as text, then the default."""
         n = len(self.given)
         rows = f"{n} other row{'' if n == 1 else 's'}"
-        head = f"{self._name}: a default and {rows}" if self.has_default else f"{self._name}: {rows}"
+        head = (
+            f"{self._name}: a default and {rows}" if self.has_default else f"{self._name}: {rows}"
+        )
         lines = [
             f"{self._condition(given)}: {self._line(row)}"
             for given, row in zip(self.given[:max_rows], self.rows, strict=False)

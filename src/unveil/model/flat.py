@@ -67,9 +67,7 @@ class FlatTables:
         if prior is None:
             return np.zeros(self.size)
         parts = []
-        for v, (cpd, shape) in enumerate(
-            zip(self.network.cpds.values(), self.shapes, strict=True)
-        ):
+        for v, (cpd, shape) in enumerate(zip(self.network.cpds.values(), self.shapes, strict=True)):
             compact = v in self.compact
             alpha = np.zeros(1) if compact else prior.pseudo_counts(cpd.variable, cpd.parents)
             parts.append(np.broadcast_to(alpha, shape).ravel())
@@ -145,7 +143,9 @@ class FlatTables:
     def log_prior_of_compact(self, tables: Vector, prior: DirichletPrior | None) -> float:
         """The part that compact distributions have in the log of the prior's density."""
         parts = self.split(tables) if self.compact and prior is not None else []
-        return sum(self.compact[v].with_values(parts[v]).log_prior(prior) for v in self.compact if parts)
+        return sum(
+            self.compact[v].with_values(parts[v]).log_prior(prior) for v in self.compact if parts
+        )
 
     @cached_property
     def _uniform(self) -> Vector:

@@ -99,9 +99,7 @@ def _listed(
     return cards, _digits(shown, cards), rows[shown], own
 
 
-def _digits(
-    places: npt.NDArray[np.int64], cards: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def _digits(places: npt.NDArray[np.int64], cards: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The states of the parents at these configurations, shape (n_places, n_parents)."""
     codes = np.empty((places.size, cards.size), np.int64)
     left = places

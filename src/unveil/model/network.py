@@ -221,9 +221,7 @@ class Network:
     # Making new networks -----------------------------------------------------------------------
 
     @staticmethod
-    def fit(
-        structure: DAG | Network, table: Table, prior: DirichletPrior | None = None
-    ) -> Network:
+    def fit(structure: DAG | Network, table: Table, prior: DirichletPrior | None = None) -> Network:
         """The network over a graph with parameters from complete rows; see `unveil.fit`."""
         from unveil.model.fit import fit
 

@@ -73,7 +73,9 @@ class NoisyOrCPD(CompactCPD):
     def _check(self) -> None:
         n = len(self.parents)
         if len(self.neutral) != n or len(self.links) != n:
-            raise ModelError(f"{self._name} needs a neutral state and links for each of {n} parents")
+            raise ModelError(
+                f"{self._name} needs a neutral state and links for each of {n} parents"
+            )
         for parent, neutral, link in zip(self.parents, self.neutral, self.links, strict=True):
             where = f"{self._name}, parent {parent.name!r}"
             whole_number(neutral, parent.n_states, f"{where}, the neutral state")
@@ -243,7 +245,9 @@ class NoisyOrCPD(CompactCPD):
         (leak,) = numbers_in([fields.get("leak")], 1, f"{where}, 'leak'")
         neutral, links = (listed(fields, key, where) for key in ("neutral", "links"))
         if len(neutral) != len(parents) or len(links) != len(parents):
-            raise ModelError(f"{where} needs 'neutral' and 'links' for each of {len(parents)} parents")
+            raise ModelError(
+                f"{where} needs 'neutral' and 'links' for each of {len(parents)} parents"
+            )
         for parent, s, link in zip(parents, neutral, links, strict=True):
             whole_number(s, parent.n_states, f"{where}, {parent.name!r}")
             numbers_in(link, parent.n_states, f"{where}, {parent.name!r}")

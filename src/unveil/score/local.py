@@ -89,7 +89,9 @@ def best_local(
     """
     alpha = score.prior if prior is None else prior
     table_score = score.family(variable, parents, counts, sample)
-    best = LocalFamily(TableCPD.estimate(variable, parents, counts, alpha), table_score, table_score)
+    best = LocalFamily(
+        TableCPD.estimate(variable, parents, counts, alpha), table_score, table_score
+    )
     if not parents:
         return best
     family = _Counted(variable, parents, counts, score, sample, structure)
