@@ -8,7 +8,13 @@ from os import PathLike
 from typing import Any, ClassVar
 
 from unveil.discovery.beside import Beside, beside, rows_with_states
-from unveil.discovery.evidence import Evidence, StrawMan, evidence_for, naive_straw_man
+from unveil.discovery.evidence import (
+    Evidence,
+    StrawMan,
+    compact_straw_man,
+    evidence_for,
+    naive_straw_man,
+)
 from unveil.discovery.meaning import Meaning, meaning_of
 from unveil.discovery.notes import Notes
 from unveil.discovery.predictions import cross_validated
@@ -39,8 +45,8 @@ FOR_EVIDENCE = 0.2
 class DiscoveryReport(Record):
     """Everything there is to say about a discovery.
 
-    `straw_men` holds, if they were asked for, the network without hidden variables and the one with
-    a hidden parent of everything.
+    `straw_men` holds, if they were asked for, the network without hidden variables, the same with
+    compact tables (where some have local structure) and the one with a hidden parent of everything.
     """
 
     told: ClassVar = ("hidden", "summary")
@@ -231,5 +237,7 @@ def _straw_men(
     if held_out is None:
         return None, []
     baseline = StrawMan("no hidden variable", found.baseline, found.baseline_score, held_out)
-    naive = naive_straw_man(found, table, folds, ticker)
-    return own, [baseline] if naive is None else [baseline, naive]
+    others = [
+        straw_man(found, table, folds, ticker) for straw_man in (compact_straw_man, naive_straw_man)
+    ]
+    return own, [baseline, *(other for other in others if other is not None)]

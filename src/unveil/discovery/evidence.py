@@ -11,6 +11,7 @@ import numpy as np
 from unveil.discovery.averaged import Averaged, averaged
 from unveil.discovery.bench import Bench
 from unveil.discovery.choice import luck, n_places
+from unveil.discovery.compact import compacted, is_compact
 from unveil.discovery.confirm import confirm
 from unveil.discovery.patience import graced, inside, steps_of
 from unveil.discovery.predictions import cross_validated
@@ -29,7 +30,7 @@ from unveil.search.legal import made_legal
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["Evidence", "StrawMan", "evidence_for", "naive_straw_man"]
+__all__ = ["Evidence", "StrawMan", "compact_straw_man", "evidence_for", "naive_straw_man"]
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,22 @@ def evidence_for(
         proof.n_chosen / proof.n_folds, luck(round_.candidates), proof.luck,
         n_places(round_.candidates), averaged(before.dag, round_.candidates),
     )  # fmt: skip
+
+
+def compact_straw_man(
+    discovery: Discovery, table: Table, folds: int = 5, ticker: Ticker | None = None
+) -> StrawMan | None:
+    """No hidden variable, but local structure inside of tables; `None` if no table has any."""
+    ticker = ticker or Ticker()
+    settings, seed = discovery.settings, discovery.seed
+    compact = compacted(discovery.baseline, table, settings, seed, ticker.part(share=0.5))
+    if compact is None or not is_compact(compact):
+        return None
+    held_out = cross_validated(compact, table, settings, folds, seed, ticker)
+    if held_out is None:
+        return None
+    score = settings.score_of(compact, table)
+    return StrawMan("no hidden variable, compact tables", compact, score, held_out)
 
 
 def naive_straw_man(
