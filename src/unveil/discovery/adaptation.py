@@ -97,9 +97,21 @@ def _verdict(bench: Bench, network: Network, name: str, gain: float) -> tuple[Ve
     for earlier in reversed(bench.network.hidden):
         if why := redundancy(network, earlier):
             return Verdict.MAKES_REDUNDANT, f"{earlier}, {why}"
-    if why := redundancy(network, name):
+    if why := redundancy(network, name) or _mere_arc(bench, network, name):
         return Verdict.REDUNDANT, why
     return (Verdict.PAYS if gain > 0 else Verdict.DOES_NOT_PAY), ""
+
+
+def _mere_arc(bench: Bench, network: Network, name: str) -> str:
+    """Why a hidden variable between two others says no more than an arc, in words.
+
+    Without it they depend on each other, as by an arc, and nothing else changes: what it gains is
+    that of a shorter table. Where a place of two was asked for, it may be what was meant.
+    """
+    near = sorted(network.dag.neighbours(name))
+    if len(near) != 2 or frozenset(near) in {frozenset(place) for place in bench.settings.places}:
+        return ""
+    return f"it only stands for an arc between {near[0]} and {near[1]}"
 
 
 def _by_size(network: Network, name: str) -> Network:

@@ -112,11 +112,9 @@ def agglomerate_states(
     >>> agglomerate_states(rows, alarm.dag, "HYPOVOLEMIA", score=BIC()).best
     2
     """
-    penalised = None if score is None or score.term is None else score
-    if penalised is not None and penalised.term.mode == LIKELIHOOD:
+    penalised = score if score is not None and _is_likelihood(score) else None
+    if penalised is not None:
         equivalent_sample_size = 0.0
-    else:
-        penalised = None
     statistics = as_statistics(data)
     layout = _Layout(statistics, dag, name)
     place = [v.name for v in statistics.variables]
@@ -137,6 +135,11 @@ def agglomerate_states(
         scores -= [layout.penalty(penalised, k + 1, sample) for k in range(len(scores))]
     initial = None if found.which is None else target[found.which]
     return Agglomeration(name, layout.blanket, states, initial, merges, changes, scores)
+
+
+def _is_likelihood(score: Score) -> bool:
+    """Whether a score is a likelihood less penalties."""
+    return score.term is not None and score.term.mode == LIKELIHOOD
 
 
 class _Layout:
