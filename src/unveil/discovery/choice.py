@@ -65,12 +65,11 @@ def worth_polishing(settled: Sequence[Candidate], most: int) -> list[Candidate]:
     A free number of states must not end below a fixed one: what is best with two states, or three,
     is polished too, even where candidates with more states promise more.
     """
-    chosen = foremost(settled, most)
-    for k in SMALL_SIZES:
-        best = max((c for c in settled if c.n_states == k), key=lambda c: c.gain, default=None)
-        if best is not None and all(c is not best for c in chosen):
-            chosen.append(best)
-    return chosen
+    ranked = foremost(settled, len(settled))
+    small = [next((c for c in ranked if c.n_states == k), None) for k in SMALL_SIZES]
+    first = [c for c in small if c is not None][:most]
+    others = [c for c in ranked if all(c is not other for other in first)]
+    return [*first, *others[: most - len(first)]]
 
 
 def n_places(tried: Sequence[Candidate | Refused]) -> int:
@@ -84,17 +83,16 @@ def luck(tried: Sequence[Candidate | Refused]) -> float:
 
 
 def choose_best(tried: Sequence[Candidate | Refused], min_gain: float) -> Candidate | None:
-    """The candidate to keep: the best of those that are not redundant.
+    """The candidate to confirm: the best of those that are not redundant and predict better.
 
-    Both the Cheeseman-Stutz score and cross-validation have to speak for it. The best of many is
-    large by luck: with equal prior odds for each of n places, both have to gain more than log n.
-    Scores that differ by less than that are a tie, and predictions decide.
+    The best of many is large by luck: with equal prior odds for each of n places, its score has to
+    gain more than log n. Scores that differ by less than that are a tie, and predictions decide.
     """
     chance = luck(tried)
     good = [
         c for c in tried
         if isinstance(c, Candidate) and c.verdict is Verdict.PAYS
-        and c.predicted > chance and c.gain > max(min_gain, chance)
+        and c.predicted > 0 and c.gain > max(min_gain, chance)
     ]  # fmt: skip
     best = max((c.gain for c in good), default=0.0)
     return max(

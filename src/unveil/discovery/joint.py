@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from unveil.discovery.bench import Bench, complete_hidden
 from unveil.discovery.candidates import Candidate, Place, Verdict
-from unveil.discovery.polish import polish_candidate
+from unveil.discovery.polish import move_children, polish_candidate
 from unveil.progress import Ticker
 
 __all__ = ["polished_together"]
@@ -45,7 +45,7 @@ def _polished_for(bench: Bench, candidate: Candidate, name: str, ticker: Ticker)
     others = replace(bench, network=network, score=bench.score + candidate.gain, completed=rows)
     first = Candidate(place=Place(name, network.dag.children(name)), network=network, gain=0.0,
                       verdict=Verdict.PAYS)  # fmt: skip
-    found = polish_candidate(others, first, ticker)
+    found = move_children(others, polish_candidate(others, first, ticker), ticker)
     if found.verdict is not Verdict.PAYS or found.gain <= 0.1:
         return candidate
     return replace(candidate, network=found.network, gain=candidate.gain + found.gain)

@@ -6,6 +6,7 @@
 | first look | `Place`s with a signature | candidates by EM alone |
 | adapting | the best of each kind | the same after structural EM |
 | polishing | the best few of all | the same after larger changes |
+| moving children | the best two | the same with other children, if that helps |
 | checking | all of those | the same with the rows' gaps, and what they predict |
 
 In every phase some are refused; they are listed with a verdict and go no further.
@@ -26,7 +27,7 @@ from unveil.discovery.choice import worth_adapting, worth_polishing
 from unveil.discovery.notes import Notes, Page
 from unveil.discovery.patience import graced
 from unveil.discovery.places import place_of_everything, places_with_a_signature, random_place
-from unveil.discovery.polish import polish_candidate, polished_in_turns
+from unveil.discovery.polish import move_children, polish_candidate, polished_in_turns
 from unveil.discovery.starts import Star, first_look, graphs_at, started
 from unveil.discovery.told import with_tree
 from unveil.discovery.workers import Work, Workers
@@ -39,6 +40,8 @@ WIDE_SIZES = (2, 3, 4, 5, 6)
 """Numbers of states that a parent of everything begins with."""
 FOR_PLACES, FOR_POLISHING = 0.15, 0.6
 """The shares of the time left that finding places and all turns of polishing may take."""
+MOVED = 2
+"""So many of the best have their children moved."""
 LONGER = 4
 """With a time limit, so many times more places are looked at, as far as the limit allows."""
 CHECKED_AT_LEAST = 2
@@ -103,6 +106,9 @@ def look_for_hidden(
         rest += _others(settled, best)
         all_turns = ticker.part(share=FOR_POLISHING)
         settled = polished_in_turns(best, lambda pool: do(POLISH, pool, within=all_turns))
+        settled.sort(key=lambda c: -c.gain)
+        moved = do(MOVE, settled[:MOVED])
+        settled = [*moved, *settled[len(moved) :]]
     settled.sort(key=lambda c: -c.gain)
     checked = [_whole(bench, c) for c in do(CHECK, settled, CHECKED_AT_LEAST)]
     rest += settled[outcomes[-1].n_done :]
@@ -226,6 +232,10 @@ def _polish(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidat
     return [polish_candidate(bench, candidate, ticker)]
 
 
+def _move(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate | Refused]:
+    return [move_children(bench, candidate, ticker)]
+
+
 def _check(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate | Refused]:
     try:
         return [check_candidate(bench, candidate, ticker)]
@@ -244,4 +254,5 @@ RANDOM = Phase("random starts", 0.15, _start)
 LOOK = Phase("first look", 0.3, _look)
 ADAPT = Phase("adapting", 0.4, _adapt)
 POLISH = Phase("polishing", 0.5, _polish)
+MOVE = Phase("moving children", 0.3, _move)
 CHECK = Phase("checking", 1.0, _check)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
@@ -21,7 +21,10 @@ from unveil.hidden.agglomeration import agglomerate_states
 from unveil.model.fit import fit
 from unveil.progress import Ticker
 
-__all__ = ["polish_candidate", "polished_in_turns"]
+__all__ = ["move_children", "polish_candidate", "polished_in_turns"]
+
+MOST_MOVES = 3
+"""So often children are moved, at most."""
 
 
 def polished_in_turns(
@@ -65,11 +68,27 @@ def polish_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Cand
 
     What is tried: structural EM everywhere from the present graph and from the graph that a search
     from nothing finds on the completed rows; one state more, one state fewer from a new tree of
-    merges; two states made one or one made two, with all arcs learned anew; a child more, a child
-    fewer, or one for another.
+    merges; two states made one or one made two, with all arcs learned anew.
     """
+    return _best_of(bench, candidate, _larger_changes(bench, candidate, ticker), ticker)
+
+
+def move_children(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
+    """The candidate with a child more, a child fewer or one for another, while that helps."""
+    for _ in range(MOST_MOVES):
+        moved = _best_of(bench, candidate, _moved_children(bench, candidate, ticker), ticker)
+        if moved is candidate:
+            break
+        candidate = moved
+    return candidate
+
+
+def _best_of(
+    bench: Bench, candidate: Candidate, starts: Iterable[Candidate], ticker: Ticker
+) -> Candidate:
+    """The best of what structural EM makes of each start, if it is better than the candidate."""
     better = candidate
-    for start in _larger_changes(bench, candidate, ticker):
+    for start in starts:
         if not ticker.keep_going():
             break
         try:
@@ -149,7 +168,7 @@ def _merged_states(
 def _split_states(
     bench: Bench, candidate: Candidate, ticker: Ticker, max_states: int = 8
 ) -> list[Candidate]:
-    """The candidate with one of its states made two and all arcs learned anew: the best two.
+    """The candidate with one of its states made two and all arcs learned anew: the best.
 
     The rows of the state are parted as agglomeration parts them when it sees no others.
     """
@@ -167,7 +186,7 @@ def _split_states(
             more = states.copy()
             more[inside[tree.states(2) == 1]] = k
             found += _anew(bench, candidate, more, k + 1, ticker)
-    return sorted(found, key=lambda c: -c.gain)[:2]
+    return sorted(found, key=lambda c: -c.gain)[:1]
 
 
 def _moved_children(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate]:
@@ -221,4 +240,4 @@ def _anew(
     return [replace(candidate, network=network, gain=gain, anew=True, verdict=verdict, detail="")]
 
 
-CHANGES = (_relearned, _neighbouring_states, _merged_states, _split_states, _moved_children)
+CHANGES = (_relearned, _neighbouring_states, _merged_states, _split_states)

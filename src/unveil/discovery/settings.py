@@ -65,7 +65,7 @@ class Settings:
     max_hidden: int = 3
     n_states: int | None = None
     max_candidates: int = 30
-    max_adapted: int = 20
+    max_adapted: int = 14
     max_polished: int = 8
     max_parents: int | None = None
     soft: int = 0
