@@ -86,7 +86,7 @@ def choose_best(tried: Sequence[Candidate | Refused], min_gain: float) -> Candid
     """The candidate to confirm: the best of those that are not redundant and predict better.
 
     The best of many is large by luck: with equal prior odds for each of n places, its score has to
-    gain more than log n. Scores that differ by less than that are a tie, and predictions decide.
+    gain more than log n. Of those that do, the one of most `merit` is best.
     """
     chance = luck(tried)
     good = [
@@ -94,22 +94,28 @@ def choose_best(tried: Sequence[Candidate | Refused], min_gain: float) -> Candid
         if isinstance(c, Candidate) and c.verdict is Verdict.PAYS
         and c.predicted > 0 and c.gain > max(min_gain, chance)
     ]  # fmt: skip
-    best = max((c.gain for c in good), default=0.0)
-    return max(
-        (c for c in good if c.gain >= best - chance), key=lambda c: c.predicted, default=None
-    )
+    return max(good, key=merit, default=None)
+
+
+def merit(candidate: Candidate) -> float:
+    """What the score gains and what rows left out gain, together, in nats.
+
+    The score alone weighs a table's every cell, also those that few rows will ever ask for; with
+    few rows it may prefer a variable that predicts much less.
+    """
+    return candidate.gain + candidate.predicted
 
 
 def finalists(
-    tried: Sequence[Candidate | Refused], best: Candidate, most: int = 3
+    tried: Sequence[Candidate | Refused], best: Candidate, most: int = 2
 ) -> list[Candidate]:
     """The best candidate and those that come next: one of them would have been chosen instead."""
     others = [
         c for c in tried
         if isinstance(c, Candidate) and c is not best and c.verdict is Verdict.PAYS
-        and not c.filled_in
+        and c.predicted > 0
     ]  # fmt: skip
-    return [best, *foremost(others, most - 1)]
+    return [best, *sorted(others, key=merit, reverse=True)[: most - 1]]
 
 
 def judged(

@@ -22,7 +22,7 @@ from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate
 from unveil.discovery.compact import compacted
 from unveil.discovery.patience import inside, steps_of
-from unveil.discovery.predictions import FORGETTING
+from unveil.discovery.predictions import FORGETTING, cross_validated
 from unveil.em.short import short_em
 from unveil.em.structural import structural_em
 from unveil.evaluate.folds import fold_tables, n_cases
@@ -34,6 +34,7 @@ from unveil.table.core import Table
 __all__ = ["Confirmation", "confirm"]
 
 FOLDS = 10
+INNER_FOLDS = 3
 LOCAL = "tree"
 """The local structure of the rival: trees of contexts, which hold most of what others can say."""
 ONE_IN_TWENTY = 1.645
@@ -153,10 +154,20 @@ def _fold(
 ) -> _Fold:
     without = _without(bench, rows, ticker)
     found = [_readapted(bench, c.network, rows, ticker) for c in finalists]
-    scores = [bench.settings.score_of(network, rows) for network in found]
-    first = int(np.argmax(scores))
-    chosen = scores[first] > bench.settings.score_of(without, rows)
+    merits = [_merit(bench, network, rows, ticker) for network in found]
+    first = int(np.argmax(merits))
+    chosen = merits[first] > _merit(bench, without, rows, ticker)
     return _Fold(rows, left_out, without, found[first] if chosen else without, chosen)
+
+
+def _merit(bench: Bench, network: Network, rows: Table, ticker: Ticker) -> float:
+    """What candidates are chosen by: the score, and the likelihood of rows left out once more."""
+    settings = bench.settings
+    folds = min(INNER_FOLDS, n_cases(rows))
+    inner = (
+        cross_validated(network, rows, settings, folds, bench.seed, ticker) if folds > 1 else None
+    )
+    return settings.score_of(network, rows) + (0.0 if inner is None else inner.log_likelihood)
 
 
 def _without(bench: Bench, rows: Table, ticker: Ticker) -> Network:
