@@ -14,17 +14,17 @@ CASE = Constraints(no_parents=["SEX", "SES"], no_children=["CP"])
 QUICK = Settings(max_hidden=1, max_candidates=6, max_adapted=2, max_polished=1, restarts=1)
 
 
-def four_of_one_mood(n_rows=600, seed=7):
+def five_of_one_mood(n_rows=800, seed=7):
     generator = np.random.default_rng(seed)
     mood = generator.integers(0, 2, n_rows)
     odds = np.where(mood == 1, 0.85, 0.2)
     return Table(
-        [Variable(n, ["no", "yes"]) for n in "abcd"],
-        [(generator.random(n_rows) < odds).astype(int) for _ in "abcd"],
+        [Variable(n, ["no", "yes"]) for n in "abcde"],
+        [(generator.random(n_rows) < odds).astype(int) for _ in "abcde"],
     )
 
 
-MOOD = four_of_one_mood()
+MOOD = five_of_one_mood()
 
 
 def test_the_case_study_of_the_lecture():
@@ -86,7 +86,7 @@ def test_every_network_keeps_to_the_constraints(limits, gaps):
 def test_discovery_under_penalised_likelihoods(score):
     found = discover_networks(MOOD, Settings(**vars(QUICK) | {"score": score}), seed=1, n_jobs=1)
     assert found.hidden == ("H1",)
-    assert len(found.network.dag.children("H1")) == 4
+    assert len(found.network.dag.children("H1")) == 5
     assert found.score == pytest.approx(found.settings.score_of(found.network, MOOD), abs=0.01)
 
 
@@ -118,11 +118,11 @@ def test_places_are_tried_first_and_starts_are_heard():
 def test_what_is_not_about_the_table_is_refused():
     with pytest.raises(ModelError, match="a constraint names 'x'"):
         discover(MOOD, constraints=Constraints(no_parents=["x"]))
-    with pytest.raises(DataError, match="the settings name 'x', but the columns are a, b, c, d"):
+    with pytest.raises(DataError, match="the settings name 'x', but the columns are a, b, c, d, e"):
         discover(MOOD, places=[("a", "x")])
     with pytest.raises(DataError, match="a place is two columns or more, got a"):
         discover(MOOD, places=[("a",)])
-    with pytest.raises(DataError, match="the start has no variable 'd'"):
-        discover(MOOD, start=DAG(list("abc")))
+    with pytest.raises(DataError, match="the start has no variable 'e'"):
+        discover(MOOD, start=DAG(list("abcd")))
     with pytest.raises(DataError, match=r"there is no score 'bicc'.*Did you mean 'bic'"):
         discover(MOOD, score="bicc")

@@ -13,7 +13,7 @@ from unveil.hidden.cardinality import choose_cardinality
 from unveil.model.turning import facing_away_from
 from unveil.progress import Ticker
 
-__all__ = ["as_parent", "check_candidate", "with_gaps"]
+__all__ = ["as_parent", "check_candidate", "with_cardinalities", "with_gaps"]
 
 
 def check_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
@@ -30,9 +30,7 @@ def check_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candi
             checked = replace(
                 checked, predicted=-saved.log_likelihood, error=saved.total_error, verdict=verdict
             )
-    if checked.verdict is not Verdict.PAYS:
-        return checked
-    return _with_cardinalities(bench, checked, ticker)
+    return checked
 
 
 def with_gaps(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
@@ -56,7 +54,7 @@ def as_parent(bench: Bench, candidate: Candidate) -> Candidate:
     return replace(candidate, network=facing_away_from(candidate.network, hidden))
 
 
-def _with_cardinalities(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
+def with_cardinalities(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
     """The candidate with the tree of merges and the scores by number of states of its own graph."""
     dag, name = candidate.network.dag, candidate.name
     found = choose_cardinality(

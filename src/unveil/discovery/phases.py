@@ -23,7 +23,7 @@ from unveil.discovery.baseline import n_random_starts
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
 from unveil.discovery.check import check_candidate
-from unveil.discovery.choice import worth_adapting, worth_polishing
+from unveil.discovery.choice import foremost, worth_adapting, worth_polishing
 from unveil.discovery.notes import Notes, Page
 from unveil.discovery.patience import graced
 from unveil.discovery.places import place_of_everything, places_with_a_signature, random_place
@@ -109,7 +109,10 @@ def look_for_hidden(
         settled.sort(key=lambda c: -c.gain)
         moved = do(MOVE, settled[:MOVED])
         settled = [*moved, *settled[len(moved) :]]
-    settled.sort(key=lambda c: -c.gain)
+    # What gains less may predict more: some that were not polished are checked as well.
+    others = foremost([c for c in rest if c.verdict is Verdict.PAYS], settings.max_polished)
+    rest = _others(rest, others)
+    settled = sorted([*settled, *others], key=lambda c: -c.gain)
     checked = [_whole(bench, c) for c in do(CHECK, settled, CHECKED_AT_LEAST)]
     rest += settled[outcomes[-1].n_done :]
     refused = [c for outcome in outcomes for c in outcome.refused]

@@ -20,6 +20,7 @@ import numpy as np
 from unveil.discovery.baseline import learn_observed, learn_without
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Refused, Verdict
+from unveil.discovery.check import with_cardinalities
 from unveil.discovery.choice import choose_best, finalists, judged
 from unveil.discovery.confirm import ONE_IN_TWENTY, Confirmation, confirm
 from unveil.discovery.joint import polished_together
@@ -249,10 +250,11 @@ def step(task: Task, state: State) -> tuple[State, Step]:
     proof = None if best is None else _confirmed(bench, tried, best, ticker)
     kept = best if best is not None and _is_sure(best, proof) else None
     doubted = best if kept is None else None
-    if kept is not None and state.network.hidden:
-        together = polished_together(bench, kept, ticker.part("all together", FOR_ALL))
-        tried = tuple(together if c is kept else c for c in tried)
-        kept = together
+    if kept is not None:
+        best = polished_together(bench, kept, ticker.part("all together", FOR_ALL))
+        best = with_cardinalities(bench, best, graced(ticker))
+        tried = tuple(best if c is kept else c for c in tried)
+        kept = best
     explained = proof is not None and proof.is_explained
     doubt = Verdict.EXPLAINED if explained else Verdict.NOT_CONFIRMED
     after = _with_round(task, state, judged(tried, kept, doubted, doubt), proof)
