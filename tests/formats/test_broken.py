@@ -445,9 +445,9 @@ BROKEN = {
     ),
     "JSON unknown CPD kind": (
         "json",
-        changed("cpds", 1, "kind", "tree"),
+        changed("cpds", 1, "kind", "forest"),
         FormatError,
-        "unknown kind 'tree'; known are 'ta",
+        "unknown kind 'forest'; known are 'ta",
     ),
     "JSON unknown parent": (
         "json",

@@ -30,6 +30,7 @@ KERNELS = {
     if not name.startswith("_")
 }
 CLASSES, SAMPLING = "kernels.test_moves_and_classes", "infer.approximate.test_sampling"
+LOCAL, NOISY_OR = "score.test_local", "model.test_noisy_or"
 ORACLES = {
     "complete": (CLASSES, "test_completing_and_extending_every_small_dag"),
     "completed": (CLASSES, "test_completing_and_extending_every_small_dag"),
@@ -53,11 +54,18 @@ ORACLES = {
     "score_families": (
         "kernels.test_families_and_bits", "test_scores_of_families_from_counts_by_hand",
     ),
+    "collected": ("infer.test_enumeration", "test_tree_agrees_with_enumeration"),
+    "lanes_for": ("infer.test_enumeration", "test_tree_agrees_with_enumeration"),
     "propagate_loopy": ("infer.approximate.test_loopy", "test_polytrees_are_exact"),
     "ascend": (
         "infer.approximate.test_mean_field",
         "test_the_bound_never_falls_and_never_exceeds_the_evidence",
     ),
+    "group_worth": (LOCAL, "test_a_group_for_every_configuration_is_the_table"),
+    "grow_tree": (LOCAL, "test_trees_grow_as_the_plain_recursion_does"),
+    "default_rows": (LOCAL, "test_default_rows_by_trying_all"),
+    "noisy_or_objective": (NOISY_OR, "test_the_objective_by_its_formula"),
+    "fit_noisy_or": (NOISY_OR, "test_no_other_parameters_fit_better"),
     "sample_gibbs": (SAMPLING, "test_enumeration_agrees"),
     "sample_forward": (SAMPLING, "test_enumeration_agrees"),
     "find_state": (SAMPLING, "test_a_chain_that_cannot_be_started_is_an_error"),

@@ -53,12 +53,14 @@ def state_bitmaps(codes, first, out):
 
 
 def log_complexity(n, k):
-    """Szpankowski and Weinberger 2012, as it is printed."""
+    """Kontkanen and Myllymaki 2007, from C(n, 2) as the sum of Mononen and Myllymaki 2008."""
     if n <= 0 or k <= 1:
         return 0.0
-    a = k / n
-    c = 0.5 + 0.5 * np.sqrt(1 + 4 / a)
-    return n * (np.log(a) + (a + 2) * np.log(c) - 1 / c) - 0.5 * np.log(c + 2 / a)
+    products = np.cumprod(1 - np.arange(np.ceil(n)) / n)
+    before, last = 0.0, np.log(1 + min(n, products.sum()))
+    for j in range(1, int(k) - 1):
+        before, last = last, np.logaddexp(last, np.log(n / j) + before)
+    return last
 
 
 def data_term(counts, n_u, n_states, n_added, cells, term, memo):

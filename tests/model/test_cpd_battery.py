@@ -8,10 +8,19 @@ import pytest
 
 from unveil import Network, TableCPD, Variable
 from unveil.formats.native import CPD_KINDS
-from unveil.model import CPD, ConditionalGaussianCPD, LinearGaussianCPD
+from unveil.model import (
+    CPD,
+    ConditionalGaussianCPD,
+    DefaultTableCPD,
+    LinearGaussianCPD,
+    NoisyOrCPD,
+    Split,
+    TreeCPD,
+)
 
 RAIN, DOSE = Variable("rain", ["no", "yes"]), Variable("dose", [1, 2, 3])
 AGE, HEIGHT = Variable("age"), Variable("height")
+WIND = Variable("wind", ["calm", "strong"])
 MOOD, WEIGHT = Variable("mood", ["bad", "so so", "good"]), Variable("weight")
 
 
@@ -26,6 +35,19 @@ CPDS = {
     ),
     "table without parents": TableCPD(MOOD, [], [0.2, 0.3, 0.5]),
     "table of one state": TableCPD(Variable("mood", ["so so"]), [DOSE], np.ones((3, 1))),
+    "tree": TreeCPD(
+        MOOD, [RAIN, DOSE],
+        Split(1, (((0, 2), 0), ((1,), Split(0, (((0,), 1), ((1,), 2)))))),
+        _random().dirichlet([1, 1, 1], size=3),
+    ),
+    "tree of one leaf": TreeCPD(MOOD, [DOSE], 0, [[0.5, 0.0, 0.5]]),
+    "default table": DefaultTableCPD(
+        MOOD, [RAIN, DOSE], [[0, 2], [1, 0]], _random().dirichlet([1, 1, 1], size=3)
+    ),
+    "default table without a default": DefaultTableCPD(
+        MOOD, [RAIN], [[1], [0]], [[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]]
+    ),
+    "noisy-or": NoisyOrCPD(RAIN, [DOSE, WIND], 1, [1, 0], [[0.3, 0, 0.75], [0, 0.5]], 0.1),
     "linear Gaussian": LinearGaussianCPD(WEIGHT, [AGE, HEIGHT], -1.5, [0.25, 2.0], 0.49),
     "linear Gaussian without parents": LinearGaussianCPD(WEIGHT, [], 70.0, [], 144.0),
     "conditional Gaussian": ConditionalGaussianCPD(
@@ -42,6 +64,11 @@ N_PARAMETERS = {
     "table with zeros": 4,
     "table without parents": 2,
     "table of one state": 0,
+    "tree": 6,
+    "tree of one leaf": 2,
+    "default table": 6,
+    "default table without a default": 4,
+    "noisy-or": 4,
     "linear Gaussian": 4,
     "linear Gaussian without parents": 2,
     "conditional Gaussian": 18,

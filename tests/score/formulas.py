@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from itertools import product
-from math import lgamma, log, prod, sqrt
+from math import lgamma, log, prod
 
 
 def counts_of(table, child, parents):
@@ -28,13 +28,19 @@ def dirichlet(rows, alpha):
     return total
 
 
-def approximate_complexity(n, k):
-    """Silander, Leppa-aho, Jaasaari, Roos (2018), Eq. 13, as printed."""
+def complexity(n, k):
+    """Log C(n, k): Kontkanen and Myllymaki (2007) from the sum of Mononen and Myllymaki (2008)."""
     if n <= 0 or k <= 1:
         return 0.0
-    a = k / n
-    c = 0.5 + 0.5 * sqrt(1 + 4 / a)
-    return n * (log(a) + (a + 2) * log(c) - 1 / c) - 0.5 * log(c + 2 / a)
+    two, product, j = 1.0, 1.0, 0
+    while j < n:
+        product *= 1 - j / n
+        two += product
+        j += 1
+    before, last = 1.0, two if n > 1 else 1.0 + n
+    for i in range(1, int(k) - 1):
+        before, last = last, last + n / i * before
+    return log(last)
 
 
 def exact_complexity(n, most):
@@ -63,11 +69,9 @@ def by_formula(name, table, child, parents, size=1.0):
         "k2": lambda: dirichlet(rows, 1.0),
         "bdeu": lambda: dirichlet(rows, size / (q * r)),
         "fnml": lambda: (
-            log_likelihood(rows) - sum(approximate_complexity(sum(row), r) for row in rows.values())
+            log_likelihood(rows) - sum(complexity(sum(row), r) for row in rows.values())
         ),
-        "qnml": lambda: (
-            log_likelihood(rows) - approximate_complexity(m, q * r) + approximate_complexity(m, q)
-        ),
+        "qnml": lambda: log_likelihood(rows) - complexity(m, q * r) + complexity(m, q),
     }
     return formulas[name]()
 

@@ -1,5 +1,8 @@
 """Every score against its formula, against a chain of predictions, and against printed numbers."""
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -86,12 +89,27 @@ def test_college_plans_as_printed(parents, printed, precisely):
     assert total == pytest.approx(precisely, abs=0.005)
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 20, 100, 1000])
-def test_log_complexity_is_close_to_the_exact_one(n):
-    """Against the recurrence: too high by some 1 / (6 k), the error of Stirling's formula in it."""
+@pytest.mark.parametrize("n", [1, 2, 5, 20, 64, 65, 100, 1000])
+def test_log_complexity_is_the_exact_one(n):
+    """Against the recurrence from the sum over all splits of n cases between two states."""
     for k, exact in enumerate(exact_complexity(n, 200), start=1):
-        error = log_complexity(float(n), float(k)) - exact
-        assert -1e-9 < error < 0.19 / k + 0.001
+        assert log_complexity(float(n), float(k)) == pytest.approx(exact, rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_log_complexity_by_enumeration(n, k):
+    """The normaliser itself: the sum of the maximised likelihoods of all sequences of states."""
+    sequences = itertools.product(range(k), repeat=n)
+    counts = ([s.count(x) for x in range(k)] for s in sequences)
+    total = math.fsum(math.prod((c / n) ** c for c in own) for own in counts)
+    assert log_complexity(float(n), float(k)) == pytest.approx(math.log(total), abs=1e-12)
+
+
+@given(st.floats(0, 200), st.integers(2, 30))
+def test_log_complexity_grows_with_cases_between_whole_numbers_too(n, k):
+    below, above = (log_complexity(float(m), float(k)) for m in (math.floor(n), math.floor(n) + 1))
+    assert below - 1e-9 <= log_complexity(n, float(k)) <= above + 1e-9
 
 
 def test_log_complexity_of_a_huge_table_keeps_its_digits():

@@ -17,7 +17,9 @@ from unveil.cli.limits import (
     constraints_of,
 )
 from unveil.cli.live import live_progress
+from unveil.cli.naming import NewNames, NewStates, new_names, new_states
 from unveil.cli.options import (
+    Allowance,
     Bins,
     Discretize,
     Drop,
@@ -33,6 +35,9 @@ from unveil.cli.outputs import writes_folder
 from unveil.cli.screen import note, say
 
 __all__ = ["discover"]
+
+FOR_THE_REPORT = 0.1
+"""The share of a time limit that is kept for writing what was found."""
 
 
 @reads_table
@@ -74,6 +79,9 @@ def discover(
         typer.Option(help="Columns to try a hidden variable behind first, 'A,B,C'; repeatable."),
     ] = None,
     resamples: Annotated[int, typer.Option(min=0, help="Resampled tables to test stability.")] = 10,
+    folds: Annotated[
+        int, typer.Option(min=2, help="Parts of the table left out in turn for the evidence.")
+    ] = 5,
     straw_men: Annotated[bool, typer.Option(help="Compare with simpler explanations.")] = True,
     resume: Annotated[
         bool, typer.Option(help="Go on from what an earlier run in the same folder found.")
@@ -92,17 +100,21 @@ def discover(
         list[str] | None,
         typer.Option(help="Columns to keep out and compare the hidden states with; repeatable."),
     ] = None,
+    name: NewNames = None,
+    state_names: NewStates = None,
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
     time_limit: TimeLimit = None,
-    jobs: Jobs = None,
+    n_jobs: Jobs = None,
     seed: Seed = None,
     *,
     reading: dict[str, Any],
 ) -> None:
     """Find hidden variables in a table; Ctrl-C keeps the best so far."""
+    allowance = Allowance(time_limit)
     from unveil.discovery import RunFolder, Settings
+    from unveil.discovery.naming import check_names, named
     from unveil.formats import load
     from unveil.report import write_discovery
     from unveil.score import ArcPenalty as Penalty
@@ -119,20 +131,26 @@ def discover(
         start=None if start is None else load(start),
         places=[columns_named([words], table.names) for words in place or ()],
     )  # fmt: skip
+    names = check_names(new_names(name), new_states(state_names), read.names)
     folder = RunFolder(output, table, settings, seed, resume)
     if folder.resumed:
         note(f"going on from the run in {output} (use --no-resume to start afresh)")
     with live_progress("nats") as listener:
         report = folder.discover(
-            progress=listener, straw_men=straw_men, resamples=resamples, time_limit=time_limit,
-            n_jobs=jobs,
+            progress=listener, straw_men=straw_men, resamples=resamples, folds=folds,
+            time_limit=allowance.part(1 - FOR_THE_REPORT), n_jobs=n_jobs,
         )  # fmt: skip
-    report = report.with_rows(read, id, columns_named(compare, read.names))
+    as_found = report
+    report = named(report.with_rows(read, id, columns_named(compare, read.names)), names)
     say(report.summary)
     for found in report.agreements:
         say(found.words)
-    page = write_discovery(report, output, data.name)
-    folder.close(report)
+    try:
+        page = write_discovery(report, output, data.name)
+    except BaseException:
+        folder.close(as_found, written=False)
+        raise
+    folder.close(as_found)
     if report.stopped != "converged":
         more = "run again to go on from here" if report.hidden else "run again to look further"
         note(f"stopped early ({report.stopped}); {more}")

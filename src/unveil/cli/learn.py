@@ -11,6 +11,7 @@ import typer
 from unveil.cli.limits import Forbid, NoChildren, NoParents, Require, Tier, constraints_of
 from unveil.cli.live import live_progress
 from unveil.cli.options import (
+    Allowance,
     Bins,
     Discretize,
     Drop,
@@ -23,9 +24,11 @@ from unveil.cli.options import (
 )
 from unveil.cli.outputs import writes_file, writes_network, writes_picture
 from unveil.cli.screen import note, say, show_table
+from unveil.errors import DataError
 
 if TYPE_CHECKING:
     from unveil.evaluate import ArcConfidence, ArcWorth
+    from unveil.graph import DAG
     from unveil.search import Learned
     from unveil.table import Table
 
@@ -58,14 +61,33 @@ def learn(
         str, typer.Option(help="bdeu, bic, mdl, aic, k2, fnml, qnml or likelihood.")
     ] = "bdeu",
     equivalent_sample_size: Annotated[
-        float, typer.Option(help="Equivalent sample size of bdeu.")
-    ] = 1.0,
+        str,
+        typer.Option(help="Equivalent sample size of bdeu: a number, or b-course for its choice."),
+    ] = "1",
     search: Annotated[
         str,
         typer.Option(
             help="combined, hill-climbing, tabu, equivalence, exact, chow-liu or annealing."
         ),
     ] = "combined",
+    local: Annotated[
+        str,
+        typer.Option(help="Inside of families: table, tree, default, noisy-or, or auto: the best."),
+    ] = "table",
+    start: Annotated[
+        str | None, typer.Option(help="A network file, or a bundled one, where the search begins.")
+    ] = None,
+    restarts: Annotated[
+        int | None,
+        typer.Option(min=0, help="So many times the best graph is shaken and searched from again."),
+    ] = None,
+    sensitivity: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where to draw how the graph depends on the equivalent sample size (.png, ...).",
+            callback=writes_picture,
+        ),
+    ] = None,
     max_parents: Annotated[
         int | None, typer.Option(help="At most so many parents for any variable.")
     ] = None,
@@ -81,30 +103,36 @@ def learn(
         int, typer.Option(help="Learn from so many resampled tables to see how sure each arc is.")
     ] = 0,
     time_limit: TimeLimit = None,
-    jobs: Jobs = None,
+    n_jobs: Jobs = None,
     seed: Seed = None,
     *,
     reading: dict[str, Any],
 ) -> None:
     """Learn the structure and parameters of a Bayesian network; empty cells are fine."""
+    allowance = Allowance(time_limit)
     from unveil.evaluate import arc_worth
     from unveil.learning import learn as learn_network
     from unveil.learning import score_named
 
     table = prepared(data, reading, drop, discretize, n_bins)
     settings: dict[str, Any] = {
-        "score": score_named(score, equivalent_sample_size),
+        "score": score_named(score, _sample_size(equivalent_sample_size, table)),
         "search": search,
+        "local": local,
         "constraints": constraints_of(
             table.names, require, forbid, tier, no_parents, no_children, max_parents
         ),
         "seed": seed,
-        "n_jobs": jobs,
+        "n_jobs": n_jobs,
     }
+    if start is not None:
+        settings["start"] = _start(start, table)
+    if restarts is not None:
+        settings["restarts"] = restarts
     if not table.is_complete:
         note(f"{table.n_missing:,} cells are empty: learning by structural EM")
     with live_progress("nats") as listener:
-        learned = learn_network(table, progress=listener, time_limit=time_limit, **settings)
+        learned = learn_network(table, progress=listener, time_limit=allowance.left, **settings)
     arcs = arc_worth(learned.scores, learned.dag)
     sure = _confidence(table, settings, bootstrap) if bootstrap else None
     if sure is not None:
@@ -114,6 +142,55 @@ def learn(
         learned.network.save(output)
         say(f"network written to {output}")
     _pictures(learned, arcs, data, table, picture, page)
+    if sensitivity is not None:
+        _draw_sensitivity(table, settings, sensitivity, time_limit)
+
+
+def _sample_size(words: str, table: Table) -> float:
+    """The equivalent sample size that a number, or `b-course`, stands for."""
+    from unveil.score.bdeu import b_course_sample_size
+
+    if words == "b-course":
+        return b_course_sample_size(table.variables)
+    try:
+        return float(words)
+    except ValueError:
+        raise DataError(
+            f"--equivalent-sample-size {words}: give a number, or b-course for half the mean "
+            "number of states"
+        ) from None
+
+
+def _start(name: str, table: Table) -> DAG:
+    """The arcs of a network among the columns of the table."""
+    from unveil.cli.models import network_from
+    from unveil.graph import DAG
+
+    dag = network_from(name).dag
+    left = [n for n in dag.nodes if n not in table]
+    if left:
+        note(f"variables of {name} that have no column are left out: {', '.join(left)}")
+    return DAG(table.names, [(a, b) for a, b in dag.arcs if a in table and b in table])
+
+
+def _draw_sensitivity(
+    table: Table, settings: dict[str, Any], path: Path, time_limit: float | None
+) -> None:
+    from unveil.report import draw_sensitivity
+    from unveil.search import sample_size_sensitivity
+
+    if not table.is_complete:
+        raise DataError("--sensitivity needs a table without empty cells")
+    if settings["score"].name != "bdeu":
+        raise DataError(
+            "--sensitivity is about the equivalent sample size of bdeu; take that score"
+        )
+    searched = {k: v for k, v in settings.items() if k not in ("score", "local")}
+    with live_progress("nats") as listener:
+        found = sample_size_sensitivity(table, progress=listener, time_limit=time_limit, **searched)
+    say(str(found))
+    draw_sensitivity(found, path)
+    say(f"picture drawn to {path}")
 
 
 def _confidence(table: Table, settings: dict[str, Any], n_samples: int) -> ArcConfidence:
@@ -144,6 +221,7 @@ def _summary(
     sure: ArcConfidence | None,
 ) -> None:
     from unveil.evaluate import log_loss
+    from unveil.model.network import COMPACT
 
     result = learned.search
     say(f"{name}: {table.n_rows:,} rows, {table.n_columns} columns")
@@ -152,6 +230,10 @@ def _summary(
         f"{result.search}, {result.score_name} score {result.score:,.2f} nats, "
         f"{result.elapsed:.2f} s, {result.stopped}"
     )
+    compact = [cpd.kind for cpd in learned.network.cpds.values() if cpd.kind in COMPACT]
+    if compact:
+        words = [f"{compact.count(k)} as a {COMPACT[k]}" for k in COMPACT if k in compact]
+        say(f"compact distributions: {', '.join(words)}")
     say(f"log-loss on these rows: {log_loss(learned.network, table)}")
     say()
     head = ["arc", "worth"] + (["joined in", "this way"] if sure else [])

@@ -27,9 +27,12 @@ def check_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candi
         saved = bench.saved(checked.network, ticker)
         if saved is not None:
             verdict = Verdict.PAYS if saved.bits > 0 else Verdict.PREDICTS_NO_BETTER
+            # Of a very large table some rows stand for all.
+            share = float(saved.weights.sum()) / bench.table.total_weight
             checked = replace(
-                checked, predicted=-saved.log_likelihood, error=saved.total_error, verdict=verdict
-            )
+                checked, predicted=-saved.log_likelihood / share,
+                error=saved.total_error / share, verdict=verdict,
+            )  # fmt: skip
     return checked
 
 

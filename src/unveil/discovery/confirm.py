@@ -22,7 +22,7 @@ from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate
 from unveil.discovery.compact import compacted
 from unveil.discovery.patience import inside, steps_of
-from unveil.discovery.predictions import FORGETTING, cross_validated
+from unveil.discovery.predictions import FORGETTING, cross_validated, drawn_rows
 from unveil.em.short import short_em
 from unveil.em.structural import structural_em
 from unveil.evaluate.folds import fold_tables, n_cases
@@ -107,9 +107,10 @@ def confirm(
     bench: Bench, finalists: Sequence[Candidate], ticker: Ticker, folds: int = FOLDS
 ) -> Confirmation | None:
     """The confirmation for the best of the finalists; `None` if it was stopped."""
-    folds = min(folds, n_cases(bench.table))
+    table = drawn_rows(bench.table, bench.seed)
+    folds = min(folds, n_cases(table))
     done = []
-    for rows, left_out in fold_tables(bench.table, folds, bench.seed, bench.settings.blocks):
+    for rows, left_out in fold_tables(table, folds, bench.seed, bench.settings.blocks):
         done.append(_fold(bench, finalists, rows, left_out, ticker))
         words = f"fold {len(done)} of {folds}"
         if not ticker.offer("", len(done), float("nan"), detail=words):

@@ -30,7 +30,14 @@ from unveil.search.legal import made_legal
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["Evidence", "StrawMan", "compact_straw_man", "evidence_for", "naive_straw_man"]
+__all__ = [
+    "Evidence",
+    "StrawMan",
+    "compact_straw_man",
+    "evidence_for",
+    "gain_in_words",
+    "naive_straw_man",
+]
 
 
 @dataclass(frozen=True)
@@ -135,7 +142,7 @@ def evidence_for(
     gain = round_.kept.gain
     share = wins / done if done else float("nan")
     return Evidence(
-        name, gain, _gain_in_words(name, gain), proof.saved, share, done, proof.error,
+        name, gain, gain_in_words(name, gain), proof.saved, share, done, proof.error,
         proof.n_chosen / proof.n_folds, luck(round_.candidates), proof.luck,
         n_places(round_.candidates), averaged(before.dag, round_.candidates),
     )  # fmt: skip
@@ -184,7 +191,7 @@ def naive_straw_man(
     return StrawMan("one hidden parent of everything", found.network, found.score, held_out)
 
 
-def _gain_in_words(name: str, gain: float) -> str:
+def gain_in_words(name: str, gain: float) -> str:
     """What the score says: as odds while people can read them, in bits always."""
     bits = bits_in_words(gain)
     if not is_readable(gain):

@@ -25,8 +25,8 @@ from unveil.em.steps import em_problem
 from unveil.errors import DataError
 from unveil.graph.dag import DAG
 from unveil.infer.explain import most_probable
-from unveil.model.fit import fit
 from unveil.model.compact import same_structure
+from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.progress import Progress, Run, Step, StopReason, Ticker, run
@@ -61,14 +61,17 @@ PHASE = "structural EM"
 class StructuralSettings:
     """How structural EM goes about it.
 
-    `prior` is that of the parameters, by default the one the score implies. A round runs at most
-    `em_iterations` of EM, to the `tolerance`, and then completes the rows: exactly where they have
-    at most `cap` completions, else by `draws`; completions less probable than `negligible` are
-    left out. `hard` completes each row by its most probable explanation only. A climb has at most
-    `max_rounds`; with `restarts`, the best graph is then changed by ten random legal moves and the
-    climb repeated, that many times. `local` says what families may be made of, as in
-    `unveil.learn`; `structure_prior` which graphs are likely beforehand: its log-probability is
-    part of the score.
+    `prior` is that of the parameters, by default the one the score implies. Graphs are judged by
+    the score with its own prior whatever the `prior`, in the search and on what was observed alike:
+    otherwise the two would climb different hills, and complete rows would be judged otherwise than
+    `learn` judges them. A round runs at most `em_iterations` of EM, to the `tolerance`, and then
+    completes the rows: exactly where they have at most `cap` completions, else by `draws`;
+    completions less probable than `negligible` are left out. `hard` completes each row by its most
+    probable explanation only. A climb has at most `max_rounds`; with `restarts`, the best graph is
+    then changed by ten random legal moves and the climb repeated, that many times. With `moves`,
+    the rows are completed anew after so many moves of the search (`004`, slide 10), not only when
+    no move helps any more. `local` says what families may be made of, as in `unveil.learn`;
+    `structure_prior` which graphs are likely beforehand: its log-probability is part of the score.
     """
 
     prior: DirichletPrior | None = None
@@ -81,6 +84,7 @@ class StructuralSettings:
     draws: int = 8
     negligible: float = 0.0
     local: str = "table"
+    moves: int | None = None
     structure_prior: StructurePrior | None = None
 
 
@@ -256,7 +260,12 @@ class StructuralEM:
         """The network over the best graph for the completed rows; `None` if it is the same."""
         completed = self.completed(network)
         scores = self._scores(completed)
-        if network.dag.n_arcs == 0:
+        if self.settings.moves is not None:
+            found = hill_climbing(
+                scores, network.dag, self.limits, max_moves=self.settings.moves,
+                progress=ticker.tell, time_limit=ticker.time_left(),
+            )  # fmt: skip
+        elif network.dag.n_arcs == 0:
             found = combined_search(
                 scores, None, self.limits, progress=ticker.tell, time_limit=ticker.time_left()
             )
@@ -267,7 +276,7 @@ class StructuralEM:
             )  # fmt: skip
         dag = in_order(found.dag, network.names)
         if isinstance(scores, LocalScores):
-            better = fit_local(dag, scores, self.prior, self.limits.no_leaf)
+            better = fit_local(dag, scores, self.prior, [*self.limits.no_leaf])
             return None if same_structure(better, network) else better
         if found.dag == network.dag:
             return None
@@ -290,7 +299,7 @@ class StructuralEM:
         shake(state, 10, generator)
         dag = in_order(state.dag(), network.names)
         if isinstance(scores, LocalScores):
-            return fit_local(dag, scores, self.prior, self.limits.no_leaf)
+            return fit_local(dag, scores, self.prior, [*self.limits.no_leaf])
         return fit(dag, completed, self.prior)
 
     def _scores(self, completed: Table) -> FamilyScores:

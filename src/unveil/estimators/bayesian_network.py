@@ -16,6 +16,7 @@ from unveil.estimators.settings import SHARED, one_of, whole_from
 from unveil.graph.dag import DAG
 from unveil.learning import learn, score_named
 from unveil.score import SCORES
+from unveil.score.local import LOCAL
 from unveil.search.constraints import Constraints
 from unveil.search.learn import SEARCHES
 from unveil.table.core import Table
@@ -36,6 +37,9 @@ class BayesianNetwork(TableEstimator):
     search
         For complete tables: `combined`, `hill-climbing`, `tabu`, `equivalence`, `exact`,
         `chow-liu` or `annealing`.
+    local
+        What families may be made of: `table`, `tree`, `default`, `noisy-or` or `auto`, the best of
+        all.
     max_parents
         At most so many parents for any variable.
     equivalent_sample_size
@@ -76,6 +80,7 @@ class BayesianNetwork(TableEstimator):
         **SHARED,
         "criterion": [one_of(SCORES)],
         "search": [one_of(SEARCHES)],
+        "local": [one_of(LOCAL)],
         "max_parents": [whole_from(0), None],
         "target": [str, None],
     }
@@ -85,6 +90,7 @@ class BayesianNetwork(TableEstimator):
         *,
         criterion: str = "bdeu",
         search: str = "combined",
+        local: str = "table",
         max_parents: int | None = None,
         equivalent_sample_size: float = 1.0,
         target: str | None = None,
@@ -95,6 +101,7 @@ class BayesianNetwork(TableEstimator):
     ) -> None:
         self.criterion = criterion
         self.search = search
+        self.local = local
         self.max_parents = max_parents
         self.equivalent_sample_size = equivalent_sample_size
         self.target = target
@@ -112,8 +119,9 @@ class BayesianNetwork(TableEstimator):
         score = score_named(self.criterion, self.equivalent_sample_size)
         seed = seed_of(self.random_state)
         learned = learn(
-            table, score, self.search, constraints=limits, prior=self._prior(), seed=seed
-        )
+            table, score, self.search, constraints=limits, prior=self._prior(), seed=seed,
+            local=self.local,
+        )  # fmt: skip
         self.network_, self.score_ = learned.network, learned.score
         if self.target_ is not None:
             self.classes_ = _as_array(self.network_.variable(self.target_).labels)

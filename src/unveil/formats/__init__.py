@@ -42,8 +42,9 @@ from unveil.formats.net import read_net, write_net
 from unveil.formats.uai import read_uai, write_uai
 from unveil.formats.xdsl import read_xdsl, write_xdsl
 from unveil.formats.xmlbif import read_xmlbif, write_xmlbif
+from unveil.model.compact import CompactCPD
 from unveil.model.network import Network
-from unveil.model.table_cpd import TableCPD
+from unveil.model.table_cpd import TableCPD, table_of
 
 __all__ = ["FORMATS", "Format", "check_network_target", "dumps", "load", "loads", "save"]
 
@@ -181,6 +182,8 @@ def loads(text: str, format: str) -> Network:
 def dumps(network: Network, format: str, **options: Any) -> str:
     """The network as text in the given format."""
     known = _known(format)
+    if not known.any_kind:
+        network = _laid_out(network, format)
     other = [name for name, cpd in network.cpds.items() if cpd.kind != TableCPD.kind]
     if other and not known.any_kind:
         raise FormatError(
@@ -189,6 +192,22 @@ def dumps(network: Network, format: str, **options: Any) -> str:
             ".json), which holds every kind."
         )
     return known.write(network, **options)
+
+
+def _laid_out(network: Network, format: str) -> Network:
+    """The network with its compact distributions as tables; says so."""
+    compact = [name for name, cpd in network.cpds.items() if isinstance(cpd, CompactCPD)]
+    if not compact:
+        return network
+    shown = ", ".join(compact[:6]) + (", ..." if len(compact) > 6 else "")
+    warnings.warn(
+        f"the format {format!r} holds tables only: the compact distributions of {shown} are "
+        "written as tables. A .json file keeps them.",
+        UnveilWarning,
+        stacklevel=4,
+    )
+    cpds = [table_of(c) if isinstance(c, CompactCPD) else c for c in network.cpds.values()]
+    return Network(cpds, network.name, network.description)
 
 
 def _known(format: str) -> Format:

@@ -35,7 +35,7 @@ CPD_KINDS: dict[str, type[CPD]] = {
         NoisyOrCPD,
         LinearGaussianCPD,
         ConditionalGaussianCPD,
-    )  # fmt: skip
+    )
 }
 """The kinds of conditional distributions a file may hold; a new kind is one entry."""
 

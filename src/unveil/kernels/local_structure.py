@@ -160,8 +160,8 @@ def grow_tree(
     total, total_pseudo = np.zeros(r), np.zeros(own_pseudo.shape[1])
     part, part_pseudo = np.zeros(r), np.zeros(own_pseudo.shape[1])
     high[0] = n
-    n_nodes = 1
-    node = 0
+    n_nodes = whole(1)
+    node = whole(0)
     while node < n_nodes:
         a, b = low[node], high[node]
         size = _context(node, nodes, first_state, cards, available)

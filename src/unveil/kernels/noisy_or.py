@@ -90,6 +90,41 @@ def _slopes(
 
 
 @compiled
+def _factor(matrix: Array) -> float:
+    """Put the Cholesky factor of a matrix into its lower half; its log-determinant.
+
+    A hair is added to the diagonal, so that causes that nothing is known of can be solved for.
+    """
+    log_det = 0.0
+    for j in range(matrix.shape[0]):
+        matrix[j, j] += 1e-12 * (1.0 + matrix[j, j])
+        for k in range(j):
+            matrix[j, j] -= matrix[j, k] * matrix[j, k]
+        matrix[j, j] = math.sqrt(max(matrix[j, j], 1e-14))
+        log_det += 2.0 * math.log(matrix[j, j])
+        for i in range(j + 1, matrix.shape[0]):
+            for k in range(j):
+                matrix[i, j] -= matrix[i, k] * matrix[j, k]
+            matrix[i, j] /= matrix[j, j]
+    return log_det
+
+
+@compiled
+def _solve(factor: Array, right: Array, out: Array) -> None:
+    """The solution of (factor factor') out = right."""
+    n = right.size
+    for i in range(n):
+        out[i] = right[i]
+        for k in range(i):
+            out[i] -= factor[i, k] * out[k]
+        out[i] /= factor[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            out[i] -= factor[k, i] * out[k]
+        out[i] /= factor[i, i]
+
+
+@compiled
 def fit_noisy_or(
     causes: Array, absent: Array, present: Array, n_parameters: int, a: float
 ) -> tuple[float, Array, float]:
@@ -100,15 +135,15 @@ def fit_noisy_or(
     """
     b = np.full(n_parameters, math.log(0.5))
     gradient, hessian = np.zeros(n_parameters), np.zeros((n_parameters, n_parameters))
+    move = np.zeros(n_parameters)
     weight = max(a, 0.5)
     value = -np.inf
     while True:
         value = noisy_or_objective(b, causes, absent, present, weight)
         for _ in range(MOST_STEPS):
             _slopes(b, causes, absent, present, weight, gradient, hessian)
-            for j in range(n_parameters):
-                hessian[j, j] += 1e-12 * (1.0 + hessian[j, j])
-            move = np.linalg.solve(hessian, gradient)
+            _factor(hessian)
+            _solve(hessian, gradient, move)
             gain = 0.0
             for j in range(n_parameters):
                 gain += move[j] * gradient[j]
@@ -130,11 +165,10 @@ def fit_noisy_or(
                 break
         if weight <= a:
             break
-        weight = max(a, weight * 0.1)
+        weight = max(a, weight * 0.01)
     _slopes(b, causes, absent, present, weight, gradient, hessian)
     # In logits t of exp(b): db/dt = 1 - exp(b), and the slope is zero at the maximum.
     for j in range(n_parameters):
         for k in range(n_parameters):
             hessian[j, k] *= math.expm1(b[j]) * math.expm1(b[k])
-    _, log_det = np.linalg.slogdet(hessian)
-    return value, b, log_det
+    return value, b, _factor(hessian)

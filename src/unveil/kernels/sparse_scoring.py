@@ -77,7 +77,7 @@ def _cell_term(count: float, alpha: float, mode: int) -> float:
 
 @compiled
 def _row_term(count: float, alpha: float, n_states: int, mode: int) -> float:
-    """What a row of the table, a configuration of the parents, takes from it."""
+    """What a row of the table, a configuration of the parents, takes from the data term."""
     if mode == DIRICHLET:
         return math.lgamma(alpha * n_states + count) - math.lgamma(alpha * n_states)
     total = count * math.log(count)

@@ -88,6 +88,7 @@ def _split(
 
 @compiled
 def _cell_term(count: float, alpha: float, log_gamma_alpha: float, mode: int, r: float) -> float:
+    """What a cell adds to the sum over the cells of a set."""
     if count <= 0.0:
         return 0.0
     if mode == DIRICHLET:

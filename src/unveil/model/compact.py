@@ -1,4 +1,4 @@
-"""Compact conditional distributions: fewer parameters than a table, and a table where one is needed.
+"""Compact conditional distributions: fewer parameters than a table, and a table where it is needed.
 
 A table has a row for every configuration of the parents. Often many rows are the same: a parent
 matters only where another has a certain value (`TreeCPD`), or only a few configurations are special
@@ -54,6 +54,11 @@ class CompactCPD:
         """What stays when only parameters change."""
         raise NotImplementedError
 
+    @property
+    def length(self) -> float:
+        """What it takes to say which local structure of its kind this is, in nats."""
+        raise NotImplementedError
+
     def permuted(self, axis: int, order: Sequence[int]) -> Self:
         """The same distribution with state i of a member being what was state order[i].
 
@@ -97,6 +102,28 @@ class CompactCPD:
         from html import escape
 
         return f"<pre>{escape(self.describe())}</pre>"
+
+    @classmethod
+    def estimate(
+        cls,
+        variable: Variable,
+        parents: Sequence[Variable],
+        statistics: Numbers,
+        prior: DirichletPrior | None = None,
+    ) -> Self:
+        """The local structure found from the family's joint counts, and its parameters."""
+        raise NotImplementedError
+
+    def with_variables(self, variable: Variable, parents: Sequence[Variable]) -> Self:
+        """The same numbers for renamed, relabelled or re-marked variables."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_dict(
+        cls, variable: Variable, parents: Sequence[Variable], fields: Mapping[str, Any]
+    ) -> Self:
+        """The inverse of `to_dict`; checks everything."""
+        raise NotImplementedError
 
     def describe(self) -> str:
         """The distribution as text for people."""
@@ -145,11 +172,6 @@ class GroupedCPD(CompactCPD):
 
     def _with_rows(self, rows: Numbers) -> Self:
         """The same groups with other distributions."""
-        raise NotImplementedError
-
-    @property
-    def length(self) -> float:
-        """What it takes to say which groups these are, in nats."""
         raise NotImplementedError
 
     @property
@@ -276,6 +298,6 @@ def numbers_in(value: Any, n: int, where: str) -> list[float]:
     if not isinstance(value, list) or len(value) != n:
         raise ModelError(f"{where}: expected {n} numbers, got {came}")
     for p in value:
-        if isinstance(p, bool) or not isinstance(p, (int, float)):
-            raise ModelError(f"{where}: expected numbers, got {p!r}")
+        if isinstance(p, bool) or not isinstance(p, (int, float)) or abs(p) > 1e300:
+            raise ModelError(f"{where}: expected probabilities, got {str(p)[:40]}")
     return value

@@ -54,11 +54,13 @@ class DefaultTableCPD(GroupedCPD):
         rows: npt.ArrayLike,
     ) -> None:
         shape = self._take(variable, parents)
-        self.given = np.array(given, np.int64).reshape(-1, len(shape))
+        listed_rows = np.array(given, np.int64)
+        self.given = listed_rows.reshape(len(listed_rows), len(shape))
         if ((self.given < 0) | (self.given >= np.array(shape, np.int64))).any():
             raise ModelError(f"{self._name}: a listed configuration has a state that is not there")
-        place = np.ravel_multi_index(tuple(self.given.T), shape) if shape else np.zeros(0, int)
-        if len(set(place.tolist())) < len(self.given):
+        nowhere = np.zeros(len(self.given), np.int64)
+        place = np.ravel_multi_index(tuple(self.given.T), shape) if shape else nowhere
+        if np.unique(place).size < len(self.given):
             raise ModelError(f"{self._name}: a configuration of the parents is listed twice")
         groups = np.full(int(np.prod(shape, dtype=np.int64)), len(self.given), np.int64)
         groups[place] = np.arange(len(self.given))

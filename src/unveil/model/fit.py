@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import DataError
+from unveil.errors import DataError, UnveilWarning
 from unveil.graph.dag import DAG
 from unveil.model.compact import CompactCPD
 from unveil.model.cpd import CPD
@@ -45,7 +46,10 @@ def fit(
     dag = structure.dag if isinstance(structure, Network) else structure
     statistics = as_statistics(data)
     variables = _variables(dag, statistics)
-    families = [(variables[n], [variables[p] for p in dag.parents(n)]) for n in dag.nodes]
+    compact = _compact_parts(structure, variables)
+    parents = {n: dag.parents(n) for n in dag.nodes}
+    parents |= {n: tuple(p.name for p in cpd.parents) for n, cpd in compact.items()}
+    families = [(variables[n], [variables[p] for p in parents[n]]) for n in dag.nodes]
     kinds = [kind_for(*family) for family in families]
     if isinstance(data, Table):
         _refuse_gaps(dag, data)
@@ -53,7 +57,6 @@ def fit(
         if kind.needs is Need.COUNTS:
             n_cells(*family)
     found = family_statistics(statistics, families, kinds)
-    compact = _compact_parts(structure)
     return Network(
         compact[family[0].name].with_variables(*family).refitted(known, prior)
         if family[0].name in compact
@@ -62,9 +65,25 @@ def fit(
     )
 
 
-def _compact_parts(structure: DAG | Network) -> dict[str, CompactCPD]:
+def _compact_parts(
+    structure: DAG | Network, variables: Mapping[str, Variable]
+) -> dict[str, CompactCPD]:
+    """The compact distributions whose local structure is kept: those whose states are the same."""
     cpds = structure.cpds if isinstance(structure, Network) else {}
-    return {name: cpd for name, cpd in cpds.items() if isinstance(cpd, CompactCPD)}
+    compact = {name: cpd for name, cpd in cpds.items() if isinstance(cpd, CompactCPD)}
+    other = [
+        name
+        for name, cpd in compact.items()
+        if any(variables[v.name].n_states != v.n_states for v in (*cpd.parents, cpd.variable))
+    ]
+    if other:
+        warnings.warn(
+            f"the local structure of {', '.join(other)} is for other numbers of states than the "
+            "table has: tables are fitted instead",
+            UnveilWarning,
+            stacklevel=3,
+        )
+    return {name: cpd for name, cpd in compact.items() if name not in other}
 
 
 def family_statistics(

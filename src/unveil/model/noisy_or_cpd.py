@@ -178,7 +178,7 @@ class NoisyOrCPD(CompactCPD):
         for i, parent in enumerate(self.parents):
             line = np.zeros(parent.n_states)
             if none > 0:
-                only = (*self.neutral[:i], slice(None), *self.neutral[i + 1 :])
+                only: Any = (*self.neutral[:i], slice(None), *self.neutral[i + 1 :])
                 line = np.clip(1.0 - absent[only] / none, 0.0, 1.0)
                 line[self.neutral[i]] = 0.0
             links.append(line)

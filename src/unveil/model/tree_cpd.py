@@ -91,7 +91,7 @@ class TreeCPD(GroupedCPD):
         Without a prior, the tree is the one under BDeu with equivalent sample size 1, and the
         distributions are those of maximum likelihood.
         """
-        from unveil.model.local import grown_tree, group_term
+        from unveil.model.local import group_term, grown_tree
 
         alpha = prior or EquivalentSampleSize(1.0)
         tree, n_leaves, _ = grown_tree(

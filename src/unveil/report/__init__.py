@@ -7,10 +7,13 @@
 - `learn_page`: `learn_page`, the page of `unveil learn`
 - `discover_page`: `discover_page`, the page of `unveil discover`; `merge_tree`: its tree of merges;
   `discover_folder`: `write_discovery`, page, networks and posteriors as files
+- `context_tree`: `context_tree`, a tree of contexts inside a family as SVG
+- `sensitivity_figure`: `draw_sensitivity`, how the graph depends on the equivalent sample size
 - `colours` and `text`: shared by the files above
 """
 
 from unveil.report.charts import bar_chart, before_after_chart, line_chart
+from unveil.report.context_tree import context_tree
 from unveil.report.discover_folder import write_discovery
 from unveil.report.discover_page import discover_page
 from unveil.report.layout import Box, Layout, layout
@@ -18,6 +21,7 @@ from unveil.report.learn_page import ArcRecord, learn_page
 from unveil.report.merge_tree import merge_tree
 from unveil.report.page import Page
 from unveil.report.picture import Picture, draw, svg_text
+from unveil.report.sensitivity_figure import draw_sensitivity
 
 __all__ = [
     "ArcRecord",
@@ -27,8 +31,10 @@ __all__ = [
     "Picture",
     "bar_chart",
     "before_after_chart",
+    "context_tree",
     "discover_page",
     "draw",
+    "draw_sensitivity",
     "layout",
     "learn_page",
     "line_chart",

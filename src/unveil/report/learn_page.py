@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from unveil.errors import UnveilError
 from unveil.model.cpd import CPD
 from unveil.model.marginal import marginal
-from unveil.model.network import Network
+from unveil.model.network import COMPACT, Network
 from unveil.model.table_cpd import table_of
 from unveil.report.arcs_part import ArcRecord, add_arcs, ranked, strengths
 from unveil.report.charts import bar_chart
@@ -117,7 +117,8 @@ def _remark(cpd: CPD) -> str:
     kind = f"{cpd.variable.n_states} states" if cpd.variable.is_discrete else "continuous"
     given = ", ".join(p.name for p in cpd.parents)
     hidden = "hidden, " if cpd.variable.hidden else ""
-    return f"{hidden}{kind}" + (f", given {given}" if given else "")
+    compact = f", as a {COMPACT[cpd.kind]}" if cpd.kind in COMPACT else ""
+    return f"{hidden}{kind}" + (f", given {given}" if given else "") + compact
 
 
 def _duration(seconds: float) -> str:

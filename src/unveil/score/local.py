@@ -21,14 +21,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from unveil.errors import DataError, ModelError, did_you_mean
 from unveil.kernels.local_structure import GroupTerm, group_worth
+from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML
 from unveil.model.compact import CompactCPD, GroupedCPD, group_counts
 from unveil.model.cpd import CPD
 from unveil.model.default_cpd import DefaultTableCPD
-from unveil.kernels.scoring import DIRICHLET, FACTORISED_NML
 from unveil.model.local import NO_PSEUDO, chosen_rows, group_term, grown_tree, tree_score
 from unveil.model.noisy_or_cpd import NoisyOrCPD, prior_weight
 from unveil.model.prior import DirichletPrior
@@ -185,7 +184,8 @@ class _Counted:
         return chosen_rows(*self._all)[1] - self.fixed
 
     def _noisy_or_worth(self) -> float:
-        if self.variable.n_states != 2 or self.term.mode == FACTORISED_NML:
+        one_cause = len(self.parents) < 2  # then it is a table
+        if self.variable.n_states != 2 or one_cause or self.term.mode == FACTORISED_NML:
             return -math.inf
         return self._noisy_or_score(self._noisy_or())
 
@@ -267,7 +267,7 @@ class LocalScores(FamilyScores):
     True
     """
 
-    equivalent = False  # type: ignore[assignment]
+    equivalent = False
 
     def __init__(
         self,
@@ -336,4 +336,4 @@ class LocalScores(FamilyScores):
     def _local(self, variable: Variable, parents: Sequence[Variable], counts: Numbers) -> float:
         """The best score of a local structure."""
         family = _Counted(variable, parents, counts, self.score, self.sample, self.structure)
-        return max(family.worth(kind) for kind in self.kinds)
+        return max((family.worth(kind) for kind in self.kinds), default=-math.inf)

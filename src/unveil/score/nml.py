@@ -1,8 +1,8 @@
 """Prior-free scores by normalised maximum likelihood: factorised and quotient NML.
 
-Both subtract from the likelihood the parametric complexity log C(n, k) of multinomials, in the
-approximation of Szpankowski and Weinberger (see `unveil.kernels.scoring.log_complexity`), which is
-defined for fractional counts too.
+Both subtract from the likelihood the parametric complexity log C(n, k) of multinomials, exactly, by
+the recurrence of Kontkanen and Myllymaki (see `unveil.kernels.scoring.log_complexity`), which is
+carried on to fractional counts.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@
 - `constraints.py`: what a search may not do; `legal.py`: a graph made to keep to it
 - `graph_state.py`: the mutable graph that searches work on, and which moves are legal
 - `ties.py`: when two scores are the same
+- `sensitivity.py`: how the best graph depends on the equivalent sample size
 - `result.py`: what every search gives back
 """
 
@@ -22,17 +23,20 @@ from unveil.search.exact import exact_search
 from unveil.search.hill_climbing import hill_climbing
 from unveil.search.learn import SEARCHES, Learned, learn
 from unveil.search.result import SearchResult
+from unveil.search.sensitivity import Sensitivity, sample_size_sensitivity
 
 __all__ = [
     "SEARCHES",
     "Constraints",
     "Learned",
     "SearchResult",
+    "Sensitivity",
     "chow_liu",
     "combined_search",
     "equivalence_search",
     "exact_search",
     "hill_climbing",
     "learn",
+    "sample_size_sensitivity",
     "simulated_annealing",
 ]

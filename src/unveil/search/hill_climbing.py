@@ -29,6 +29,7 @@ def hill_climbing(
     patience: int | None = None,
     restarts: int = 0,
     random_moves: int = 10,
+    max_moves: int | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
     time_limit: float | None = None,
@@ -39,7 +40,7 @@ def hill_climbing(
     search goes on with the best other move until `patience` moves (by default half the tabu list
     and one, as in Algorithm 2) brought nothing better. With `restarts`, the best graph is then
     changed by `random_moves` random legal moves and climbed again, until that many restarts in a
-    row brought nothing better.
+    row brought nothing better. With `max_moves`, each climb ends after so many moves.
 
     >>> from unveil import datasets
     >>> from unveil.score import BDeu, FamilyScores
@@ -52,7 +53,8 @@ def hill_climbing(
     state = GraphState(scores, rules, start)
     if restarts and seed is None:
         seed = int(np.random.default_rng().integers(2**31))
-    climber = Climber(state, ticker, tabu, tabu // 2 + 1 if patience is None else patience)
+    idle = tabu // 2 + 1 if patience is None else patience
+    climber = Climber(state, ticker, tabu, idle, max_moves)
     climber.climb()
     failures = 0
     generator = np.random.default_rng(seed)
@@ -70,9 +72,16 @@ def hill_climbing(
 class Climber:
     """Climbs from wherever the state is, and remembers the best graph ever seen."""
 
-    def __init__(self, state: GraphState, ticker: Ticker, tabu: int, patience: int) -> None:
+    def __init__(
+        self,
+        state: GraphState,
+        ticker: Ticker,
+        tabu: int,
+        patience: int,
+        max_moves: int | None = None,
+    ) -> None:
         self.state, self.ticker = state, ticker
-        self.tabu, self.patience = tabu, patience
+        self.tabu, self.patience, self.max_moves = tabu, patience, max_moves
         self.best_score, self.best_parents = state.score, state.parents.copy()
         self.trace: list[Step] = []
         self.n_moves = 0
@@ -83,7 +92,10 @@ class Climber:
         self._visited: deque[int] = deque([self.state.key], maxlen=max(self.tabu, 1))
         self._local_best, self._idle, self._settled = self.state.score, 0, False
         self._remember()
-        run(lambda _: (None, self.step()), None, lambda *_: self._stopped(), self.ticker)
+        run(
+            lambda _: (None, self.step()), None, lambda *_: self._stopped(), self.ticker,
+            self.max_moves,
+        )  # fmt: skip
         self._copy_best()
 
     def step(self) -> Step:

@@ -71,3 +71,11 @@ def test_rows_that_do_not_settle_are_named():
     assert "damping=0.5" in message
     assert "tolerance 1e-08" in message
     assert caught[0].filename == __file__.replace("test_loopy", "cases")
+
+
+def test_a_seed_changes_nothing():
+    """The other methods take one, so this one does too."""
+    asia = datasets.network("asia")
+    with_seed = asia.posterior({"smoke": "yes"}, of="lung", method="loopy", seed=1)
+    without = asia.posterior({"smoke": "yes"}, of="lung", method="loopy")
+    assert str(with_seed) == str(without)

@@ -1,11 +1,12 @@
 """One number of classes: EM from several starts, classes ordered by size.
 
-Half of the starts are hard clusters of the rows (K-means first, then EM), half random. EM goes on
-from the best of them until it hardly gains any more.
+Unless another way to start is asked for, half of the starts are hard clusters of the rows (K-means
+first, then EM), half random. EM goes on from the best of them until it hardly gains any more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -14,22 +15,27 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.em.align import align_states, permute_states
+from unveil.em.mixture.k_means import k_means
 from unveil.em.parametric import EMStart, fit_em
 from unveil.graph.dag import DAG
 from unveil.model.network import Network
-from unveil.model.prior import DirichletPrior
+from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.model.table_cpd import table_of
 from unveil.progress import Ticker
 from unveil.table.core import Table
 from unveil.table.variable import Label, Variable
 
-__all__ = ["MixtureSettings", "fit_mixture", "reached", "table_values"]
+__all__ = ["STARTS", "MixtureSettings", "fit_mixture", "reached", "table_values"]
 
 REACHED = 1e-4
 """Starts whose objectives differ by at most so many nats (or a 10^-6 part of them, which is about
 as far as EM's stopping rule tells) have reached the same maximum."""
 POLISH = 1e-2
 """EM goes on from the best start until it gains less than this part of the tolerance."""
+
+STARTS = ("both", "cluster", "random", "k-means")
+"""How EM starts: from hard clusters around centres (`cluster`), from random parameters (`random`),
+half of each (`both`), or where probabilistic K-means ends (`k-means`)."""
 
 Plan = tuple[Any, Literal["random", "cluster", "given"], int]
 
@@ -39,6 +45,7 @@ class MixtureSettings:
     """How a mixture is fitted: its hidden root's name, how many starts, when EM stops.
 
     `states` are names for the classes of the mixture that has as many; others are numbered.
+    `start` is a word of `STARTS`.
     """
 
     name: str = "class"
@@ -46,6 +53,7 @@ class MixtureSettings:
     max_iterations: int = 2000
     tolerance: float = 1e-9
     states: tuple[Label, ...] = ()
+    start: str = "both"
 
     def root(self, k: int) -> Variable:
         """The hidden root with k classes."""
@@ -73,10 +81,11 @@ def fit_mixture(
         hidden={name: settings.root(k)}, progress=ticker.tell,
     )  # fmt: skip
     starts: list[EMStart] = []
-    for structure, kind, how_many in _plans(table, k, settings, given):
+    for structure, kind, how_many in _plans(table, k, settings, given, prior, seed):
         if how_many and (not starts or ticker.keep_going()):
             found = run(structure, n_starts=how_many, start=kind, tolerance=settings.tolerance)
-            starts += found.starts
+            word = "k-means" if kind == "given" and given is None else kind
+            starts += [replace(start, kind=word) for start in found.starts]
     starts.sort(key=lambda start: -start.objective)
     if ticker.keep_going():
         more = run(starts[0].network, start="given", tolerance=POLISH * settings.tolerance)
@@ -94,15 +103,28 @@ def table_values(network: Network, name: str) -> npt.NDArray[np.float64]:
     return table_of(network.cpd(name)).values
 
 
-def _plans(table: Table, k: int, settings: MixtureSettings, given: Network | None) -> list[Plan]:
+def _plans(
+    table: Table,
+    k: int,
+    settings: MixtureSettings,
+    given: Network | None,
+    prior: DirichletPrior | None,
+    seed: int,
+) -> Iterable[Plan]:
     """From what to start, how, and how often."""
     dag = DAG([settings.name, *table.names], [(settings.name, column) for column in table.names])
     if given is not None:
         return [(_smoothed(given), "given", 1)]
     if k == 1:
         return [(dag, "random", 1)]
-    n_random = settings.n_starts // 2
-    return [(dag, "cluster", settings.n_starts - n_random), (dag, "random", n_random)]
+    n = settings.n_starts
+    if settings.start == "k-means":
+        seeds = np.random.SeedSequence(seed).spawn(n)
+        mild = prior or EquivalentSampleSize(1.0)
+        roots = ((np.random.default_rng(own), settings.root(k)) for own in seeds)
+        return ((k_means(table, root, mild, own).network, "given", 1) for own, root in roots)
+    n_random = {"both": n // 2, "cluster": 0, "random": n}[settings.start]
+    return [(dag, "cluster", n - n_random), (dag, "random", n_random)]
 
 
 def _smoothed(network: Network) -> Network:
