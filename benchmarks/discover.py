@@ -583,9 +583,9 @@ REAL: dict[str, Callable[[Path], Table]] = {
 }
 
 PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
-    "cardinality": cardinality, "states": states, "figures": figures, "seeds": seeds, "large": large,
-    "speed": speed, "real": real, "ways": ways, "patients": stand_in, "nulls": nulls,
-    "removed": removed,
+    "cardinality": cardinality, "states": states, "figures": figures, "seeds": seeds,
+    "large": large, "speed": speed, "real": real, "ways": ways, "patients": stand_in,
+    "nulls": nulls, "removed": removed,
 }  # fmt: skip
 QUICK_PARTS = [part for part in PARTS if part not in ("nulls", "removed")]
 
