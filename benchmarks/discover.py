@@ -2,11 +2,18 @@
 
     python benchmarks/discover.py --data FOLDER --out FILE.json --pictures FOLDER --part all
 
-Parts: `cardinality` (the table of 5.4 with its EM comparison, Fig. 5.3 and Fig. 5.4), `figures`
-(Fig. 4.3 and 4.4), `seeds` (the same at 1000 rows, drawn with other seeds), `large` (INSURANCE at
+Parts: `cardinality` (the table of 5.4 with its EM comparison, Fig. 5.3 and 5.4), `states` (the same
+table as the thesis counts it, Fig. 5.1 and 5.2), `figures` (Fig. 4.3
+and 4.4, test and training rows), `ways` (Fig. 4.5), `patients` (a stand-in for Fig. 4.8), `seeds`
+(Fig. 4.3 and 4.4 at 1000 rows, drawn with other seeds), `large` (INSURANCE at
 10,000 rows), `speed` (20 variables, 5000 rows) and `real` (stocks, news, soybean, COIL; needs
 `--data`). `--quick` takes fewer sizes and short time limits. Results of parts that were not run
 stay in the JSON file.
+
+Two parts take hours, and can be done in pieces (see `decisions.py`): `nulls` (nothing hidden) and
+`removed` (every central variable removed in turn). `--networks`, `--rows`, `--seeds 1-3` and
+`--hidden` say which; `--data` is a folder of BIF files for networks that are not bundled; `--tag`
+names the sources.
 """
 
 from __future__ import annotations
@@ -20,6 +27,7 @@ from typing import Any
 
 import numpy as np
 from common import machine, markdown_table, versions, write_json
+from decisions import nulls, removed
 
 from unveil import DAG, Network, Table, TableCPD, Variable, datasets
 from unveil.discovery import Discovery, Settings, discover_networks
@@ -31,6 +39,7 @@ from unveil.hidden import (
     choose_cardinality,
     naive_graph,
 )
+from unveil.hidden.cardinality import completed_fit, local_graph
 from unveil.model.prior import EquivalentSampleSize
 from unveil.score import BDeu
 
@@ -48,16 +57,27 @@ def main() -> None:
     parser.add_argument("--part", choices=[*PARTS, "all"], default="all")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--networks", nargs="+", help="for `nulls` and `removed`")
+    parser.add_argument("--rows", type=int, nargs="+", help="for `nulls` and `removed`")
+    parser.add_argument("--hidden", nargs="+", help="for `removed`: only these variables")
+    parser.add_argument("--seeds", type=span, default=[1], help="for both: 1, or 1-10")
+    parser.add_argument("--tag", default="after", help="for both: what the sources are called")
     parser.add_argument("--more-seeds", type=int, nargs="+", default=[13, 14], help="for `seeds`")
     arguments = parser.parse_args()
     old = json.loads(arguments.out.read_text()) if arguments.out and arguments.out.exists() else {}
     record = {**old, "machine": machine(), "versions": versions(["unveil", "numpy", "numba"])}
-    for part in PARTS if arguments.part == "all" else [arguments.part]:
+    for part in QUICK_PARTS if arguments.part == "all" else [arguments.part]:
         record[part] = PARTS[part](arguments)
         if arguments.out:
             write_json(arguments.out, record)
     if arguments.pictures:
         draw(record, arguments.pictures)
+
+
+def span(words: str) -> list[int]:
+    """The numbers that `1` or `1-10` stands for."""
+    first, _, last = words.partition("-")
+    return list(range(int(first), int(last or first) + 1))
 
 
 # Cardinality: the table of 5.4, Fig. 5.3, Fig. 5.4 ------------------------------------------
@@ -74,10 +94,91 @@ def cardinality(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def inner_variables(network: Network) -> list[str]:
-    """Variables that are no leaf and have at least three others in their blanket (5.4)."""
+def states(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Numbers of states as the thesis counts them, Fig. 5.1 and Fig. 5.2: minutes, not hours."""
+    n_rows = 2000 if arguments.quick else 10_000
+    return {
+        "kinds": cardinality_kinds(n_rows, arguments.seed),
+        "merges": merges_of("HYPOVOLEMIA", 1000, arguments.seed),
+        "curves": score_curves("STROKEVOLUME", n_rows, arguments.seed),
+    }
+
+
+def inner_variables(network: Network, least: int = 3) -> list[str]:
+    """Variables that are no leaf and have at least `least` others in their blanket (5.4)."""
     dag = network.dag
-    return [n for n in dag.nodes if dag.children(n) and len(dag.markov_blanket(n)) >= 3]
+    return [n for n in dag.nodes if dag.children(n) and len(dag.markov_blanket(n)) >= least]
+
+
+KINDS = ("exact", "one less", "one more", "collapsed", "other")
+
+
+def cardinality_kinds(n_rows: int, seed: int) -> list[dict[str, Any]]:
+    """The numbers of states as 5.4 counts them, with and without refinement by EM.
+
+    ALARM has 21 variables that are no leaf and have three others or more in their blanket; with two
+    or more it has 24, the number of the thesis.
+    """
+    alarm = datasets.network("alarm")
+    rows = alarm.sample(n_rows, seed=seed)
+    found = []
+    for least in (3, 2):
+        counts = {way: dict.fromkeys(KINDS, 0) for way in ("refined", "completed data")}
+        for name in inner_variables(alarm, least):
+            chosen = choose_cardinality(rows.without(name), alarm.dag, name)
+            true = alarm.variable(name).n_states
+            counts["refined"][kind_of(chosen.n_states, true)] += 1
+            counts["completed data"][kind_of(chosen.agglomeration.best, true)] += 1
+        n = len(inner_variables(alarm, least))
+        for way, of in counts.items():
+            found.append({"blanket": least, "variables": n, "way": way, **of})
+    print(f"\nCardinality, ALARM, {n_rows} rows, as the thesis counts\n")
+    head = ["way", "blanket at least", "variables", *KINDS]
+    lines = [[x["way"], str(x["blanket"]), str(x["variables"]), *(str(x[k]) for k in KINDS)]
+             for x in found]  # fmt: skip
+    print(markdown_table(head, lines))
+    return found
+
+
+def kind_of(found: int, true: int) -> str:
+    """How a number of states compares with the true one."""
+    if found == 1 < true:
+        return "collapsed"
+    return {0: "exact", -1: "one less", 1: "one more"}.get(found - true, "other")
+
+
+def merges_of(name: str, n_rows: int, seed: int) -> dict[str, Any]:
+    """The agglomeration of Fig. 5.1: initial states, merges in their order, change of score."""
+    alarm = datasets.network("alarm")
+    tree = agglomerate_states(alarm.sample(n_rows, seed=seed).without(name), alarm.dag, name)
+    blanket = [alarm.variable(n) for n in tree.blanket]
+    return {
+        "variable": name, "rows": n_rows, "blanket": list(tree.blanket), "chosen": tree.best,
+        "initial": [[str(v.labels[c]) for v, c in zip(blanket, a, strict=True)]
+                    for a in tree.assignments.tolist()],
+        "merges": tree.merges.tolist(), "changes": tree.changes.tolist(),
+    }  # fmt: skip
+
+
+def score_curves(name: str, n_rows: int, seed: int, most: int = 8) -> dict[str, Any]:
+    """Fig. 5.2: the completed data's score, EM from there, and the best of five EM runs."""
+    alarm = datasets.network("alarm")
+    table = alarm.sample(n_rows, seed=seed).without(name)
+    tree = agglomerate_states(table, alarm.dag, name)
+    sizes = range(1, min(most, len(tree.scores)) + 1)
+    around = local_graph(alarm.dag, name)
+    rows = table.select([n for n in around.nodes if n != name])
+    from_tree = []
+    for k in sizes:
+        first = completed_fit(rows, around, name, tree.states(k), k, PRIOR)
+        run = fit_em(first, rows, PRIOR, start="given")
+        from_tree.append(cheeseman_stutz(run.network, rows, PRIOR))
+    swept = em_sweep(rows, around, name, max(sizes))
+    return {
+        "variable": name, "rows": n_rows, "true": alarm.variable(name).n_states,
+        "states": list(sizes), "completed": [float(tree.scores[k - 1]) for k in sizes],
+        "em_from_tree": from_tree, "em_best_of_five": [swept[k] for k in sizes],
+    }  # fmt: skip
 
 
 def cardinality_table(n_rows: int, seed: int, sweep: bool) -> list[dict[str, Any]]:
@@ -213,6 +314,79 @@ def seeds(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     return figure_lines(cases, arguments.more_seeds)
 
 
+def ways(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Fig. 4.5: the three ways of adapting, on test rows."""
+    sizes = [500] if arguments.quick else [500, 1000, 5000]
+    found = []
+    for hidden in ALARM_HIDDEN:
+        for n_rows in sizes:
+            truth = datasets.network("alarm")
+            table = truth.sample(n_rows, seed=arguments.seed).without(hidden)
+            test = truth.sample(TEST_ROWS, seed=arguments.seed + 1000).without(hidden)
+            line: dict[str, Any] = {"hidden": hidden, "rows": n_rows, "seed": arguments.seed}
+            baseline = None
+            for adapt in ("em", "blanket", "full"):
+                settings = Settings(max_hidden=1, adapt=adapt)
+                one = discover_networks(
+                    table, settings, baseline=baseline, seed=arguments.seed, n_jobs=1
+                )
+                baseline = baseline or one.baseline
+                line[adapt] = log_loss(one.network, test).bits
+                line[f"{adapt}_gain"] = one.gain
+            line["none"] = log_loss(baseline, test).bits
+            print(line, flush=True)
+            found.append(line)
+    return found
+
+
+def patients(n_rows: int, seed: int) -> tuple[Table, Table]:
+    """A stand-in for the patients' table of Fig. 4.8: what the thesis tells of it, and no more.
+
+    Two large groups (older, born abroad, HIV negative; younger, born in the country, HIV positive)
+    and a third without a profile, eleven columns that depend on the group; HIV status also leads to
+    some of them.
+    """
+    generator = np.random.default_rng(seed)
+    n = n_rows + TEST_ROWS
+    group = generator.choice(3, n, p=[0.4, 0.25, 0.35])
+
+    def draw(*shares: Sequence[float]) -> Any:
+        odds = np.array(shares)[group].cumsum(axis=1)
+        return (generator.random(n)[:, None] > odds[:, :-1]).sum(axis=1)
+
+    columns = {
+        "age": draw([0.1, 0.3, 0.6], [0.5, 0.4, 0.1], [0.33, 0.34, 0.33]),
+        "born": draw([0.9, 0.1], [0.05, 0.95], [0.5, 0.5]),
+        "ethnicity": draw([0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.2, 0.2, 0.3, 0.3]),
+        "hiv": draw([0.95, 0.05], [0.2, 0.8], [0.7, 0.3]),
+        "gender": draw([0.55, 0.45], [0.8, 0.2], [0.65, 0.35]),
+        "homeless": draw([0.97, 0.03], [0.65, 0.35], [0.85, 0.15]),
+    }
+    ill = columns["hiv"]
+    for name, low, high in (("site", 0.15, 0.5), ("smear", 0.5, 0.4), ("xray", 0.6, 0.35),
+                            ("outcome", 0.06, 0.25), ("resistant", 0.1, 0.2)):  # fmt: skip
+        tilt = 0.1 * (group == 0)
+        columns[name] = (generator.random(n) < np.where(ill == 1, high, low) + tilt).astype(int)
+    variables = [Variable(c, range(int(v.max()) + 1)) for c, v in columns.items()]
+    table = Table(variables, list(columns.values()))
+    return table.take(np.arange(n_rows)), table.take(np.arange(n_rows, n))
+
+
+def stand_in(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The stand-in for the patients: 2302 rows, as many as the thesis had."""
+    train, test = patients(2302, arguments.seed)
+    found = discover_networks(train, Settings(max_hidden=1), seed=arguments.seed, n_jobs=1)
+    line = {
+        "rows": train.n_rows, "columns": train.n_columns, "gain": found.gain,
+        "none": log_loss(found.baseline, test).bits, "found": log_loss(found.network, test).bits,
+        "naive": log_loss(naive(train, arguments.seed), test).bits,
+        "hidden": {h: [found.network.variable(h).n_states, *found.network.dag.children(h)]
+                   for h in found.hidden},
+    }  # fmt: skip
+    print(line)
+    return line
+
+
 def large(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """INSURANCE with ten times the rows."""
     return figure_lines([("insurance", h, 10_000) for h in INSURANCE_HIDDEN], [arguments.seed])
@@ -253,8 +427,10 @@ def figure_line(name: str, hidden: str, n_rows: int, seed: int) -> dict[str, Any
     networks = {"none": found.baseline, "naive": naive(table, seed), "original": original,
                 "two": two.network, "agglomeration": found.network}  # fmt: skip
     bits = {line: log_loss(network, test).bits for line, network in networks.items()}
+    training = {line: log_loss(network, table).bits for line, network in networks.items()}
     return {
         "network": name, "hidden": hidden, "rows": n_rows, "seed": seed, "bits": bits,
+        "training_bits": training,
         "gain": found.gain,
         "gain_two": two.gain,
         "gain_original": cheeseman_stutz(original, table, PRIOR) - found.baseline_score,
@@ -407,9 +583,11 @@ REAL: dict[str, Callable[[Path], Table]] = {
 }
 
 PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
-    "cardinality": cardinality, "figures": figures, "seeds": seeds, "large": large,
-    "speed": speed, "real": real,
+    "cardinality": cardinality, "states": states, "figures": figures, "seeds": seeds,
+    "large": large, "speed": speed, "real": real, "ways": ways, "patients": stand_in,
+    "nulls": nulls, "removed": removed,
 }  # fmt: skip
+QUICK_PARTS = [part for part in PARTS if part not in ("nulls", "removed")]
 
 
 # Pictures ------------------------------------------------------------------------------------
@@ -427,6 +605,8 @@ def draw(record: dict[str, Any], folder: Path) -> None:
         draw_figures(record["figures"], folder, plt)
     if record.get("cardinality"):
         draw_cardinality(record["cardinality"], folder, plt)
+    if record.get("states"):
+        draw_curves(record["states"]["curves"], folder, plt)
 
 
 def draw_figures(lines: Sequence[dict[str, Any]], folder: Path, plt: Any) -> None:
@@ -470,6 +650,23 @@ def draw_cardinality(part: dict[str, Any], folder: Path, plt: Any) -> None:
     right.set_ylabel(f"variables of {len(table)}")
     right.legend(fontsize=8)
     save(figure, folder / "discover_cardinality.png", plt)
+
+
+def draw_curves(part: dict[str, Any], folder: Path, plt: Any) -> None:
+    """Fig. 5.2: the score by number of states."""
+    figure, axes = plt.subplots(figsize=(6, 3.5))
+    labels = {
+        "completed": "completed data", "em_from_tree": "EM from there",
+        "em_best_of_five": "best of five EM runs",
+    }  # fmt: skip
+    for key, label in labels.items():
+        scores = np.array(part[key])
+        axes.plot(part["states"], scores - scores.max(), "o-", markersize=4, label=label)
+    axes.set_ylim(bottom=-400)
+    axes.set_xlabel(f"states of {part['variable']} (true: {part['true']})")
+    axes.set_ylabel("score less its best, nats")
+    axes.legend(fontsize=8)
+    save(figure, folder / "discover_curves.png", plt)
 
 
 def save(figure: Any, path: Path, plt: Any) -> None:

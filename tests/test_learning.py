@@ -7,7 +7,7 @@ from unveil import datasets
 from unveil.em import structural_em
 from unveil.errors import DataError, ModelError, UnveilWarning
 from unveil.learning import learn, score_named
-from unveil.score import SCORES, BDeu, StructurePrior
+from unveil.score import SCORES, ArcPenalty, BDeu
 from unveil.search import learn as learn_complete
 
 ASIA = datasets.network("asia").sample(400, seed=1)
@@ -49,9 +49,12 @@ def test_what_nobody_knows_is_told_at_the_door(table):
         learn(table, "magic")
 
 
+def test_a_structure_prior_counts_with_gaps_too():
+    free, dear = learn(GAPS, seed=1), learn(GAPS, structure_prior=ArcPenalty(30.0), seed=1)
+    assert dear.dag.n_arcs < free.dag.n_arcs
+
+
 def test_what_structural_em_cannot_do_is_said():
-    with pytest.raises(DataError, match="no structure prior"):
-        learn(GAPS, structure_prior=StructurePrior)
     with pytest.warns(UnveilWarning, match="'tabu' is not used"):
         learn(GAPS, search="tabu", max_rounds=1, seed=1)
 

@@ -119,11 +119,6 @@ def learn(
         return learn_complete(
             table, chosen, search, structure_prior=structure_prior, local=local, **shared, **options
         )
-    if structure_prior is not None:
-        raise DataError(
-            "structural EM knows no structure prior, and the table has missing cells; leave "
-            "structure_prior out or fill the cells in"
-        )
     if search != DEFAULT_SEARCH:
         warnings.warn(
             UnveilWarning(
@@ -132,8 +127,10 @@ def learn(
             ),
             stacklevel=2,
         )
-    found = structural_em(table, score=chosen, local=local, **shared, **options)
-    return _as_learned(found, table, chosen, n_jobs, local)
+    found = structural_em(
+        table, score=chosen, structure_prior=structure_prior, local=local, **shared, **options
+    )
+    return _as_learned(found, table, chosen, structure_prior, n_jobs, local)
 
 
 def fit(
@@ -254,14 +251,19 @@ def _limits(constraints: Constraints | None, max_parents: int | None) -> Constra
 
 
 def _as_learned(
-    found: StructuralResult, table: Table, score: Score, n_jobs: int | None, local: str
+    found: StructuralResult,
+    table: Table,
+    score: Score,
+    structure_prior: StructurePrior | None,
+    n_jobs: int | None,
+    local: str,
 ) -> Learned:
     """What structural EM found, in the shape of an ordinary search's result."""
     completed = complete_rows(found.network, table, seed=found.seed)
     ordered = completed.select(sorted(completed.names))
-    scores = FamilyScores(ordered, score, n_jobs=n_jobs)
+    scores = FamilyScores(ordered, score, structure_prior, n_jobs=n_jobs)
     if local_kinds(local):
-        scores = LocalScores(ordered, score, None, n_jobs, local)
+        scores = LocalScores(ordered, score, structure_prior, n_jobs, local)
     result = SearchResult(
         found.dag, found.score, score.name, "structural EM", found.trace, found.stopped,
         found.seed, found.trace[-1].elapsed, scores.n_scored,

@@ -228,8 +228,8 @@ def test_restarts_never_lower_the_score_and_keep_the_order(random_seed):
 
     table = datasets.network("insurance").sample(400, seed=random_seed)
     scores = FamilyScores(table.select(sorted(table.names)), BDeu(1.0))
-    plain = best_graph(table, 1.0, None, 0, 0)
-    more = best_graph(table, 1.0, None, 6, 0)
+    plain = best_graph(table, Settings(), 0, 0)
+    more = best_graph(table, Settings(), 6, 0)
     assert scores.total(more) >= scores.total(plain) - 1e-9
     assert more.nodes == table.names
     assert n_restarts(table, 20) == 20

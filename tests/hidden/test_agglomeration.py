@@ -1,5 +1,7 @@
 """Agglomeration against the book, its laws, and the choice of cardinality."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from kernels.cases import random_cells
@@ -7,7 +9,7 @@ from kernels.twins import whole_state_term
 from plain_engine import PlainEngine
 
 from hidden.textbook import merge_all
-from unveil import DAG, BDeu, Table, Variable, datasets
+from unveil import BIC, DAG, BDeu, Table, Variable, datasets
 from unveil.errors import DataError
 from unveil.hidden import (
     agglomerate_several,
@@ -16,7 +18,7 @@ from unveil.hidden import (
     round_robin,
 )
 from unveil.kernels.agglomerate import agglomerate
-from unveil.score import FamilyScores
+from unveil.score import MDL, FamilyScores, LogLikelihood
 
 DAG_H = DAG(list("PABCH"), [("P", "H"), ("H", "A"), ("H", "B"), ("P", "B"), ("H", "C")])
 
@@ -83,6 +85,30 @@ def test_score_curve_is_the_score_of_the_completed_table(random_seed):
     assert gaps == pytest.approx([gaps[0]] * len(gaps), abs=1e-7)
     assert tree.best == int(np.argmax(tree.scores)) + 1
     assert tree.candidates(2)[0] == tree.best
+
+
+@pytest.mark.parametrize("score", [BIC(), MDL()], ids=["bic", "mdl"])
+def test_penalised_likelihoods_decompose_as_well(random_seed, score):
+    """The curve is the score of the completed table, and no other merge costs less likelihood."""
+    table = small_table(random_seed, n_rows=200)
+    tree = agglomerate_states(table, DAG_H, "H", score=score)
+    gaps, likelihoods = [], []
+    for k in range(1, min(6, tree.n_initial) + 1):
+        whole = table.with_column(Variable("H", range(k)), tree.states(k))
+        gaps.append(FamilyScores(whole, score).total(DAG_H) - tree.scores[k - 1])
+        likelihoods.append(FamilyScores(whole, LogLikelihood()).total(DAG_H))
+    assert gaps == pytest.approx([gaps[0]] * len(gaps), abs=1e-7)
+    changes = tree.changes[::-1][: len(likelihoods) - 1]
+    assert -np.diff(likelihoods) == pytest.approx(changes, abs=1e-7)
+    codes = tree.states(4)
+    best = max(
+        FamilyScores(
+            table.with_column(Variable("H", range(4)), np.where(codes == j, i, codes)),
+            LogLikelihood(),
+        ).total(DAG_H)
+        for i, j in combinations(range(4), 2)
+    )
+    assert likelihoods[2] == pytest.approx(best, abs=1e-7)
 
 
 def test_states_are_nested_and_numbered_by_first_row():

@@ -151,7 +151,13 @@ def random_cells(random):
     widths = [1] * n_parents + [3] * n_rows
     row = np.repeat([-1] * n_parents + list(range(n_rows)), widths)
     alpha = np.repeat(random.random(n_parents + n_rows), widths)
+    if random.random() < 0.3:  # no pseudo-counts: the likelihood
+        alpha = np.zeros_like(alpha)
     return Cells(row, alpha, 3 * alpha)
+
+
+def log_rising(random):
+    return float(random.choice([0.0, random.random()])), float(random.integers(1, 5))
 
 
 def state_term(random):

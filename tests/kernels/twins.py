@@ -143,16 +143,20 @@ def best_networks(families, start, stop, best):
 # Agglomeration ---------------------------------------------------------------------------------
 
 
+def log_rising(alpha, count):
+    if alpha == 0:
+        return float(xlogy(count, count))
+    return float(gammaln(count + alpha) - gammaln(alpha))
+
+
 def state_term(first, listed, second, also, size, cells):
     counts = np.zeros(first.size)
     counts[listed] += first[listed]
     counts[also] += second[also]
-    a = size * cells.alpha
-    total = (gammaln(counts + a) - gammaln(a)).sum()
+    total = sum(log_rising(size * a, n) for a, n in zip(cells.alpha, counts, strict=True))
     for row in np.unique(cells.row[cells.row >= 0]):
         inside = cells.row == row
-        n, b = counts[inside].sum(), size * cells.row_alpha[inside][0]
-        total -= gammaln(n + b) - gammaln(b)
+        total -= log_rising(size * cells.row_alpha[inside][0], counts[inside].sum())
     return float(total)
 
 

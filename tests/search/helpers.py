@@ -77,6 +77,8 @@ def satisfies(dag, limits, start=None):
         and not any(dag.has_arc(*arc) for arc in limits.forbidden)
         and all(tier[x] <= tier[y] for x, y in dag.arcs if x in tier and y in tier)
         and all(set(dag.parents(y)) <= set(only[y]) for y in only)
+        and not any(dag.parents(y) for y in limits.no_parents)
+        and not any(dag.children(x) for x in limits.no_children)
         and all(len(dag.parents(y)) <= most for y in dag.nodes)
         and all(
             set(dag.parents(y)) == set(start.parents(y) if start is not None else ())
@@ -107,7 +109,11 @@ def limits_over(draw, names):
     changeable = None
     if draw(st.booleans()):
         changeable = [x for x in names if draw(st.booleans())]
-    limits = Constraints(required, forbidden, tiers, most, allowed, changeable)
+    roots = [y for y in names if not start.parents(y) and draw(st.integers(0, 3)) == 0]
+    leaves = [x for x in names if not start.children(x) and draw(st.integers(0, 3)) == 0]
+    limits = Constraints(
+        required, forbidden, tiers, most, allowed, changeable, no_parents=roots, no_children=leaves
+    )
     return limits, start
 
 

@@ -7,6 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+from unveil.cli.limits import (
+    ArcPenalty,
+    Forbid,
+    NoChildren,
+    NoParents,
+    Require,
+    Tier,
+    constraints_of,
+)
 from unveil.cli.live import live_progress
 from unveil.cli.naming import NewNames, NewStates, new_names, new_states
 from unveil.cli.options import (
@@ -51,7 +60,24 @@ def discover(
     equivalent_sample_size: Annotated[
         float, typer.Option(help="Equivalent sample size of the scores.")
     ] = 1.0,
+    score: Annotated[
+        str, typer.Option(help="bdeu, bic, mdl, aic, k2, fnml, qnml or likelihood.")
+    ] = "bdeu",
     max_parents: Annotated[int | None, typer.Option(help="At most so many parents.")] = None,
+    require: Require = None,
+    forbid: Forbid = None,
+    tier: Tier = None,
+    no_parents: NoParents = None,
+    no_children: NoChildren = None,
+    arc_penalty: ArcPenalty = 0.0,
+    start: Annotated[
+        Path | None,
+        typer.Option(help="A network file to start from; with hidden variables: to go on from."),
+    ] = None,
+    place: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns to try a hidden variable behind first, 'A,B,C'; repeatable."),
+    ] = None,
     resamples: Annotated[int, typer.Option(min=0, help="Resampled tables to test stability.")] = 10,
     folds: Annotated[
         int, typer.Option(min=2, help="Parts of the table left out in turn for the evidence.")
@@ -89,16 +115,22 @@ def discover(
     allowance = Allowance(time_limit)
     from unveil.discovery import RunFolder, Settings
     from unveil.discovery.naming import check_names, named
+    from unveil.formats import load
     from unveil.report import write_discovery
+    from unveil.score import ArcPenalty as Penalty
 
+    aside = dict.fromkeys([*(drop or ()), *(compare or ()), *([] if id is None else [id])])
+    read, table = read_and_prepared(data, reading, list(aside), discretize, n_bins)
     settings = Settings(
-        equivalent_sample_size=equivalent_sample_size,
+        equivalent_sample_size=equivalent_sample_size, score=score,
         adapt=adapt,  # type: ignore[arg-type]
         max_hidden=max_hidden, n_states=n_states,
         max_parents=max_parents, soft=soft, blocks=blocks,
+        constraints=constraints_of(table.names, require, forbid, tier, no_parents, no_children),
+        structure_prior=Penalty(arc_penalty) if arc_penalty else None,
+        start=None if start is None else load(start),
+        places=[columns_named([words], table.names) for words in place or ()],
     )  # fmt: skip
-    aside = dict.fromkeys([*(drop or ()), *(compare or ()), *([] if id is None else [id])])
-    read, table = read_and_prepared(data, reading, list(aside), discretize, n_bins)
     names = check_names(new_names(name), new_states(state_names), read.names)
     folder = RunFolder(output, table, settings, seed, resume)
     if folder.resumed:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unveil.cli.limits import Forbid, NoChildren, NoParents, Require, Tier, constraints_of
 from unveil.cli.live import live_progress
 from unveil.cli.options import (
     Allowance,
@@ -28,12 +29,10 @@ from unveil.errors import DataError
 if TYPE_CHECKING:
     from unveil.evaluate import ArcConfidence, ArcWorth
     from unveil.graph import DAG
-    from unveil.search import Constraints, Learned
+    from unveil.search import Learned
     from unveil.table import Table
 
 __all__ = ["learn"]
-
-Arc = Annotated[list[str] | None, typer.Option(help="An arc as 'A -> B'; repeatable.")]
 
 
 @reads_table
@@ -92,12 +91,11 @@ def learn(
     max_parents: Annotated[
         int | None, typer.Option(help="At most so many parents for any variable.")
     ] = None,
-    require: Arc = None,
-    forbid: Arc = None,
-    tier: Annotated[
-        list[str] | None,
-        typer.Option(help="Variables of one point in time, 'A,B,C'; repeat in order of time."),
-    ] = None,
+    require: Require = None,
+    forbid: Forbid = None,
+    tier: Tier = None,
+    no_parents: NoParents = None,
+    no_children: NoChildren = None,
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
@@ -121,7 +119,9 @@ def learn(
         "score": score_named(score, _sample_size(equivalent_sample_size, table)),
         "search": search,
         "local": local,
-        "constraints": _constraints(max_parents, require, forbid, tier),
+        "constraints": constraints_of(
+            table.names, require, forbid, tier, no_parents, no_children, max_parents
+        ),
         "seed": seed,
         "n_jobs": n_jobs,
     }
@@ -191,29 +191,6 @@ def _draw_sensitivity(
     say(str(found))
     draw_sensitivity(found, path)
     say(f"picture drawn to {path}")
-
-
-def _constraints(
-    max_parents: int | None,
-    require: list[str] | None,
-    forbid: list[str] | None,
-    tiers: list[str] | None,
-) -> Constraints:
-    from unveil.search import Constraints
-
-    return Constraints(
-        required=[_arc(word) for word in require or ()],
-        forbidden=[_arc(word) for word in forbid or ()],
-        tiers=[[name.strip() for name in tier.split(",")] for tier in tiers or ()],
-        max_parents=max_parents,
-    )
-
-
-def _arc(words: str) -> tuple[str, str]:
-    parent, arrow, child = words.partition("->")
-    if not arrow or not parent.strip() or not child.strip():
-        raise DataError(f"an arc is written as 'A -> B', not {words!r}")
-    return parent.strip(), child.strip()
 
 
 def _confidence(table: Table, settings: dict[str, Any], n_samples: int) -> ArcConfidence:

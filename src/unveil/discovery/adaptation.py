@@ -26,8 +26,6 @@ from unveil.em.structural import structural_em
 from unveil.hidden.cardinality import choose_cardinality
 from unveil.model.network import Network
 from unveil.progress import Ticker
-from unveil.score.bdeu import BDeu
-from unveil.search.constraints import Constraints
 
 __all__ = ["NEGLIGIBLE", "adapt_candidate", "adapted"]
 
@@ -53,7 +51,12 @@ def adapt_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candi
         if redundancy(best.network, name):
             break
         found = choose_cardinality(
-            bench.completed, dag, name, score_sample_size=bench.prior.size, **inside(ticker)
+            bench.completed,
+            dag,
+            name,
+            score_sample_size=bench.prior.size,
+            score=bench.settings.other_score,
+            **inside(ticker),
         )
         best = replace(best, agglomeration=found.agglomeration, refined=found.refined)
         if found.n_states < 2 or found.n_states == best.n_states:
@@ -73,14 +76,13 @@ def adapted(
     network, name = candidate.network, candidate.name
     if adapt != "em":
         around = {name, *network.dag.markov_blanket(name)}
-        limits = Constraints(
-            max_parents=bench.settings.max_parents,
-            changeable=None if adapt == "full" else sorted(around),
-        )
+        limits = bench.limits(network)
+        if adapt != "full":
+            limits = replace(limits, changeable=sorted(around))
         network = structural_em(
-            bench.glanced, network, BDeu(bench.prior.size), prior=bench.prior, constraints=limits,
+            bench.glanced, network, bench.settings.criterion, prior=bench.prior, constraints=limits,
             max_rounds=max_rounds, em_iterations=30, negligible=NEGLIGIBLE, seed=bench.seed,
-            **inside(ticker),
+            structure_prior=bench.settings.structure_prior, **inside(ticker),
         ).network  # fmt: skip
     network = _by_size(
         short_em(network, bench.glanced, bench.prior, 200, 1e-8, steps_of(ticker)), name
@@ -95,9 +97,21 @@ def _verdict(bench: Bench, network: Network, name: str, gain: float) -> tuple[Ve
     for earlier in reversed(bench.network.hidden):
         if why := redundancy(network, earlier):
             return Verdict.MAKES_REDUNDANT, f"{earlier}, {why}"
-    if why := redundancy(network, name):
+    if why := redundancy(network, name) or _mere_arc(bench, network, name):
         return Verdict.REDUNDANT, why
     return (Verdict.PAYS if gain > 0 else Verdict.DOES_NOT_PAY), ""
+
+
+def _mere_arc(bench: Bench, network: Network, name: str) -> str:
+    """Why a hidden variable between two others says no more than an arc, in words.
+
+    Without it they depend on each other, as by an arc, and nothing else changes: what it gains is
+    that of a shorter table. Where a place of two was asked for, it may be what was meant.
+    """
+    near = sorted(network.dag.neighbours(name))
+    if len(near) != 2 or frozenset(near) in {frozenset(place) for place in bench.settings.places}:
+        return ""
+    return f"it only stands for an arc between {near[0]} and {near[1]}"
 
 
 def _by_size(network: Network, name: str) -> Network:

@@ -7,6 +7,8 @@ reweighted rows (the idea of Ch. 3), which reaches better maxima than random mov
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from unveil.discovery.patience import inside
@@ -16,12 +18,9 @@ from unveil.em.structural import structural_em
 from unveil.graph.dag import DAG
 from unveil.model.fit import fit
 from unveil.model.network import Network
-from unveil.model.prior import EquivalentSampleSize
 from unveil.progress import Ticker
-from unveil.score.bdeu import BDeu
-from unveil.score.families import FamilyScores
 from unveil.search.combined import combined_search
-from unveil.search.constraints import Constraints
+from unveil.search.legal import made_legal
 from unveil.table.core import Table
 
 __all__ = [
@@ -38,14 +37,11 @@ def learn_observed(table: Table, settings: Settings, seed: int, ticker: Ticker) 
     """The network over the table's own columns, by search or (with gaps) by structural EM."""
     if table.is_complete:
         restarts = n_restarts(table, settings.restarts)
-        return learn_complete(
-            table, settings.prior, settings.max_parents, restarts, seed, ticker=ticker
-        )
-    limits = Constraints(max_parents=settings.max_parents)
-    score = BDeu(settings.equivalent_sample_size)
+        return learn_complete(table, settings, restarts, seed, settings.first_graph, ticker)
     return structural_em(
-        table, score=score, constraints=limits, seed=seed, **inside(ticker)
-    ).network
+        table, settings.first_graph, settings.criterion, constraints=settings.limits(), seed=seed,
+        prior=settings.prior, structure_prior=settings.structure_prior, **inside(ticker),
+    ).network  # fmt: skip
 
 
 def learn_without(
@@ -54,54 +50,54 @@ def learn_without(
     """The best network near `network` that has no `name`: the same chance for the other side."""
     others = [n for n in network.names if n != name]
     dag = DAG(others, [arc for arc in network.dag.arcs if name not in arc])
-    prior = settings.prior
     if table.is_complete and not set(others) - set(table.names):
-        return learn_complete(table, prior, settings.max_parents, 2, seed, dag, ticker)
+        return learn_complete(table, settings, 2, seed, dag, ticker)
     completed = complete_rows(network, table, cap=32, draws=8, seed=seed).without(name)
-    limits = Constraints(max_parents=settings.max_parents)
+    limits = settings.limits([n for n in others if n not in table])
+    dag = made_legal(dag, limits.rules(others), others)
     return structural_em(
-        table, fit(dag, completed, prior), BDeu(prior.size), prior=prior, constraints=limits,
-        seed=seed, **inside(ticker),
+        table, fit(dag, completed, settings.prior), settings.criterion, prior=settings.prior,
+        constraints=limits, structure_prior=settings.structure_prior, seed=seed, **inside(ticker),
     ).network  # fmt: skip
 
 
 def learn_complete(
     table: Table,
-    prior: EquivalentSampleSize,
-    max_parents: int | None,
+    settings: Settings,
     restarts: int,
     seed: int,
     start: DAG | None = None,
     ticker: Ticker | None = None,
+    hidden: Sequence[str] = (),
 ) -> Network:
     """The network of `best_graph`, fitted."""
-    dag = best_graph(table, prior.size, max_parents, restarts, seed, start, ticker)
-    return fit(dag, table, prior)
+    dag = best_graph(table, settings, restarts, seed, start, ticker, hidden)
+    return fit(dag, table, settings.prior)
 
 
 def best_graph(
     table: Table,
-    equivalent_sample_size: float,
-    max_parents: int | None,
+    settings: Settings,
     restarts: int,
     seed: int,
     start: DAG | None = None,
     ticker: Ticker | None = None,
+    hidden: Sequence[str] = (),
 ) -> DAG:
-    """The graph with the best BDeu score on complete rows, of a search and `restarts` more.
+    """The graph with the best score on complete rows, of a search and `restarts` more.
 
     Each restart climbs first with the rows' weights multiplied by exponential draws, from nothing
     and from the best graph so far in turns, and then with the true weights. `start` is another
-    place to begin from.
+    place to begin from; `hidden` are columns that stand for hidden variables.
     """
     ticker = ticker or Ticker()
     ordered = table.select(sorted(table.names))
-    limits = Constraints(max_parents=max_parents)
-    score = BDeu(equivalent_sample_size)
-    scores = FamilyScores(ordered, score)
+    limits = settings.limits(hidden)
+    scores = settings.families(ordered)
     best = combined_search(scores, None, limits, **inside(ticker))
     if start is not None:
-        found = combined_search(scores, start, limits, **inside(ticker))
+        first = made_legal(start, limits.rules(ordered.names), ordered.names)
+        found = combined_search(scores, first, limits, **inside(ticker))
         best = max(best, found, key=lambda r: r.score)
     generator = np.random.default_rng(seed)
     for turn in range(restarts):
@@ -110,9 +106,9 @@ def best_graph(
         draws = generator.exponential(size=ordered.n_rows)
         weights = ordered.row_weights * draws
         weights *= ordered.total_weight / weights.sum()
-        shaken = FamilyScores(ordered.with_weights(weights), score)
-        first = combined_search(shaken, best.dag if turn % 2 else None, limits, **inside(ticker))
-        found = combined_search(scores, first.dag, limits, **inside(ticker))
+        shaken = settings.families(ordered.with_weights(weights))
+        other = combined_search(shaken, best.dag if turn % 2 else None, limits, **inside(ticker))
+        found = combined_search(scores, other.dag, limits, **inside(ticker))
         if found.score > best.score + 1e-9:
             best = found
     names = table.names

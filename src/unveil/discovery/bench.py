@@ -8,12 +8,14 @@ from functools import cached_property
 from unveil.discovery.predictions import cross_validated
 from unveil.discovery.settings import Settings
 from unveil.em.completion import complete_rows
-from unveil.em.scores import hidden_scores
+from unveil.evaluate.log_loss import LogLoss, paired_gain
 from unveil.graph.dag import DAG
 from unveil.infer.explain import most_probable
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
 from unveil.progress import Ticker
+from unveil.search.constraints import Constraints
+from unveil.search.legal import made_legal
 from unveil.table.core import Table
 
 __all__ = ["Bench", "complete_hidden"]
@@ -64,7 +66,7 @@ class Bench:
     def _glanced_score(self) -> float:
         if self.glanced is self.table:
             return self.score
-        return hidden_scores(self.network, self.glanced, self.prior).cheeseman_stutz
+        return self.settings.score_of(self.network, self.glanced)
 
     @cached_property
     def with_gaps(self) -> Bench:
@@ -73,37 +75,44 @@ class Bench:
 
     def gain_at_a_glance(self, network: Network) -> float:
         """The gain of a network over the one without the candidate on `glanced`, in nats."""
-        score = hidden_scores(network, self.glanced, self.prior).cheeseman_stutz
-        return score - self._glanced_score
+        return self.settings.score_of(network, self.glanced) - self._glanced_score
 
-    def predicted(self, network: Network, ticker: Ticker) -> float:
-        """What a network gains over the one without the candidate on rows left out, in nats.
+    def saved(self, network: Network, ticker: Ticker) -> LogLoss | None:
+        """What a network saves over the one without the candidate on rows left out, row by row.
 
-        The log-likelihood of every row under parameters from the other folds, summed. NaN, if the
+        Both graphs are as they are; their parameters are those of the other folds. `None`, if the
         ticker stopped it.
         """
         if "_left_out_without" not in vars(self):
             without = self._left_out(self.network, ticker)
             if without is None:
-                return float("nan")
+                return None
             vars(self)["_left_out_without"] = without
         found = self._left_out(network, ticker)
-        return float("nan") if found is None else found - vars(self)["_left_out_without"]
+        return None if found is None else paired_gain(found, vars(self)["_left_out_without"])
 
-    def _left_out(self, network: Network, ticker: Ticker) -> float | None:
-        found = cross_validated(network, self.table, self.settings, 5, self.seed, ticker)
-        if found is None:
-            return None
-        # Of a very large table some rows stand for all.
-        return found.log_likelihood * self.table.total_weight / float(found.weights.sum())
+    def _left_out(self, network: Network, ticker: Ticker) -> LogLoss | None:
+        return cross_validated(network, self.table, self.settings, 5, self.seed, ticker)
 
     def childless(self, dag: DAG) -> list[str]:
         """The earlier hidden variables that would have no child in this graph."""
         return [h for h in self.network.hidden if not dag.children(h)]
 
+    def limits(self, network: Network) -> Constraints:
+        """What graphs over the columns and the hidden variables of a network may be."""
+        return self.settings.limits([n for n in network.names if n not in self.table])
+
+    def made_legal(self, dag: DAG) -> DAG:
+        """The graph with required arcs added, and forbidden ones turned round or left out."""
+        limits = self.settings.limits([n for n in dag.nodes if n not in self.table])
+        if limits.only_max_parents:
+            return dag
+        names = dag.nodes
+        return made_legal(dag, replace(limits, max_parents=None).rules(names), names)
+
     def too_many_parents(self, dag: DAG) -> bool:
         """Whether some variable has more parents than are allowed."""
-        most = self.settings.max_parents
+        most = self.settings.limits().max_parents
         return most is not None and any(len(dag.parents(n)) > most for n in dag.nodes)
 
 

@@ -8,7 +8,13 @@ from os import PathLike
 from typing import Any, ClassVar
 
 from unveil.discovery.beside import Beside, beside, rows_with_states
-from unveil.discovery.evidence import Evidence, StrawMan, evidence_for, naive_straw_man
+from unveil.discovery.evidence import (
+    Evidence,
+    StrawMan,
+    compact_straw_man,
+    evidence_for,
+    naive_straw_man,
+)
 from unveil.discovery.meaning import Meaning, meaning_of
 from unveil.discovery.naming import StateNames, VariableNames, check_names, named
 from unveil.discovery.notes import Notes
@@ -40,8 +46,8 @@ FOR_EVIDENCE = 0.2
 class DiscoveryReport(Record):
     """Everything there is to say about a discovery.
 
-    `straw_men` holds, if they were asked for, the network without hidden variables and the one with
-    a hidden parent of everything.
+    `straw_men` holds, if they were asked for, the network without hidden variables, the same with
+    compact tables (where some have local structure) and the one with a hidden parent of everything.
     """
 
     told: ClassVar = ("hidden", "summary")
@@ -185,10 +191,11 @@ def discover(
     (`changes`, such as `max_hidden=1`), say how to look: see `Settings`. `seed` repeats a run, on
     `n_jobs` processes (all cores if not given). `progress` listens.
 
-    `evidence` is asked for by cross-validation in `folds` and by `resamples` resampled tables;
-    `straw_men` are simpler explanations to compare with. Stopped early (by the listener or after
-    `time_limit` seconds), it reports the best so far; asked to stop, it resamples nothing and
-    compares with no straw men. A fifth of a time limit is kept for the evidence. `earlier`,
+    `evidence` is asked for by `resamples` resampled tables, beside the cross-validation that
+    decided; `straw_men` are simpler explanations to compare with, by cross-validation in `folds`.
+    Stopped early (by the listener or after `time_limit` seconds), it reports the best so far; asked
+    to stop, it resamples nothing and compares with no straw men. A fifth of a time limit is kept
+    for the evidence. `earlier`,
     `on_round` and `notes` are for going on after an interruption, see `discover_networks`.
 
     Nothing is learned from `id` either, which says who a row is, nor from the columns of `compare`,
@@ -250,5 +257,7 @@ def _straw_men(
     if held_out is None:
         return None, []
     baseline = StrawMan("no hidden variable", found.baseline, found.baseline_score, held_out)
-    naive = naive_straw_man(found, table, folds, ticker)
-    return own, [baseline] if naive is None else [baseline, naive]
+    others = [
+        straw_man(found, table, folds, ticker) for straw_man in (compact_straw_man, naive_straw_man)
+    ]
+    return own, [baseline, *(other for other in others if other is not None)]

@@ -29,6 +29,10 @@ class Verdict(StrEnum):
     NOT_CHECKED = "pays for its parameters, but others promised more"
     OUTDONE = "pays for its parameters, but another gains more or predicts better"
     MAY_BE_LUCK = "pays for its parameters, but gains or predicts too little for so many tries"
+    NOT_CONFIRMED = (
+        "pays for its parameters, but chosen anew without the rows left out it fails them"
+    )
+    EXPLAINED = "pays for its parameters, but local structure inside of tables explains it as well"
     DOES_NOT_PAY = "does not pay for its parameters"
     PREDICTS_NO_BETTER = "does not predict left-out rows better"
     REDUNDANT = "redundant"
@@ -55,7 +59,8 @@ class Tried(Record):
     `gain` is the Cheeseman-Stutz score less that of the network without it, in nats, if
     `filled_in` on rows with their gaps filled in. `detail` says more about the verdict. `refined`
     has the scores by number of states (`Cardinality.refined`). `predicted` is the cross-validated
-    gain in log-likelihood of the same rows (nats), for candidates that could be kept.
+    gain in log-likelihood of the same rows (nats), for candidates that could be kept, and `error`
+    its standard error.
     """
 
     told: ClassVar = ("children", "n_states", "words")
@@ -65,6 +70,7 @@ class Tried(Record):
     detail: str = ""
     gain: float = 0.0
     predicted: float = float("nan")
+    error: float = float("nan")
     filled_in: bool = False
     refined: Mapping[int, float] = field(default_factory=dict)
 
@@ -119,8 +125,8 @@ class Candidate(Tried):
         """What is told of it once it is given up."""
         return Refused(
             place=self.place, verdict=verdict, detail=detail, gain=self.gain,
-            predicted=self.predicted, filled_in=self.filled_in, refined=self.refined,
-            children=self.children, n_states=self.n_states,
+            predicted=self.predicted, error=self.error, filled_in=self.filled_in,
+            refined=self.refined, children=self.children, n_states=self.n_states,
         )  # fmt: skip
 
 

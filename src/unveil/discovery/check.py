@@ -13,7 +13,7 @@ from unveil.hidden.cardinality import choose_cardinality
 from unveil.model.turning import facing_away_from
 from unveil.progress import Ticker
 
-__all__ = ["as_parent", "check_candidate", "with_gaps"]
+__all__ = ["as_parent", "check_candidate", "with_cardinalities", "with_gaps"]
 
 
 def check_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
@@ -24,12 +24,16 @@ def check_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candi
     """
     checked = as_parent(bench, with_gaps(bench, candidate, ticker))
     if checked.verdict is Verdict.PAYS and n_cases(bench.table) >= 5:
-        gain = bench.predicted(checked.network, ticker)
-        verdict = Verdict.PREDICTS_NO_BETTER if gain <= 0 else Verdict.PAYS  # NaN says nothing
-        checked = replace(checked, predicted=gain, verdict=verdict)
-    if checked.verdict is not Verdict.PAYS:
-        return checked
-    return _with_cardinalities(bench, checked, ticker)
+        saved = bench.saved(checked.network, ticker)
+        if saved is not None:
+            verdict = Verdict.PAYS if saved.bits > 0 else Verdict.PREDICTS_NO_BETTER
+            # Of a very large table some rows stand for all.
+            share = float(saved.weights.sum()) / bench.table.total_weight
+            checked = replace(
+                checked, predicted=-saved.log_likelihood / share,
+                error=saved.total_error / share, verdict=verdict,
+            )  # fmt: skip
+    return checked
 
 
 def with_gaps(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
@@ -42,16 +46,26 @@ def with_gaps(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
 def as_parent(bench: Bench, candidate: Candidate) -> Candidate:
     """The candidate in the equivalent graph that makes hidden variables parents where it can.
 
-    Scores and predictions are the same; it is easier to read.
+    Scores and predictions are the same; it is easier to read. Under constraints on arcs, or with a
+    prior or a score that tells equivalent graphs apart, it stays as it is.
     """
+    settings = bench.settings
+    plain = settings.criterion.equivalent and settings.structure_prior is None
+    if not (plain and settings.constraints.only_max_parents):
+        return candidate
     hidden = [*bench.network.hidden, candidate.name]
     return replace(candidate, network=facing_away_from(candidate.network, hidden))
 
 
-def _with_cardinalities(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
+def with_cardinalities(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
     """The candidate with the tree of merges and the scores by number of states of its own graph."""
     dag, name = candidate.network.dag, candidate.name
     found = choose_cardinality(
-        bench.completed, dag, name, score_sample_size=bench.prior.size, **inside(ticker)
+        bench.completed,
+        dag,
+        name,
+        score_sample_size=bench.prior.size,
+        score=bench.settings.other_score,
+        **inside(ticker),
     )
     return replace(candidate, agglomeration=found.agglomeration, refined=found.refined)

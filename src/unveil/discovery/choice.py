@@ -9,7 +9,18 @@ import numpy as np
 
 from unveil.discovery.candidates import Candidate, Refused, Verdict
 
-__all__ = ["choose_best", "foremost", "judged", "luck", "n_places", "worth_adapting"]
+__all__ = [
+    "choose_best",
+    "foremost",
+    "judged",
+    "luck",
+    "n_places",
+    "worth_adapting",
+    "worth_polishing",
+]
+
+SMALL_SIZES = (2, 3, 4)
+"""Numbers of states whose best candidate is polished in any case."""
 
 
 def worth_adapting(looked: Sequence[Candidate], most: int) -> list[Candidate]:
@@ -17,11 +28,23 @@ def worth_adapting(looked: Sequence[Candidate], most: int) -> list[Candidate]:
 
     With few states the graph as constructed fits badly and ranks low, but often ends up best.
     """
+    looked = _each_once(looked)
     built = [c for c in looked if not c.anew]
     chosen = foremost(built, most)
     small = [c for c in built if c.n_states == 2 and all(c is not p for p in chosen)]
     anew = [c for c in looked if c.anew]
     return [*chosen, *foremost(small, most), *foremost(anew, 2 * most)]
+
+
+def _each_once(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates without those that have the graph and the score of another before them.
+
+    Places that overlap often come to the same network.
+    """
+    seen: dict[tuple[frozenset[tuple[str, str]], int, int], Candidate] = {}
+    for c in candidates:
+        seen.setdefault((frozenset(c.network.dag.arcs), c.n_states, round(10 * c.gain)), c)
+    return list(seen.values())
 
 
 def foremost(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
@@ -36,6 +59,19 @@ def foremost(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
     return [ranked[i] for i in order[:most]]
 
 
+def worth_polishing(settled: Sequence[Candidate], most: int) -> list[Candidate]:
+    """The best candidates, and among them the best of every small number of states.
+
+    A free number of states must not end below a fixed one: what is best with two states, or three,
+    is polished too, even where candidates with more states promise more.
+    """
+    ranked = foremost(settled, len(settled))
+    small = [next((c for c in ranked if c.n_states == k), None) for k in SMALL_SIZES]
+    first = [c for c in small if c is not None][:most]
+    others = [c for c in ranked if all(c is not other for other in first)]
+    return [*first, *others[: most - len(first)]]
+
+
 def n_places(tried: Sequence[Candidate | Refused]) -> int:
     """In how many different places a hidden variable was tried."""
     return len({frozenset(c.place.nodes) for c in tried})
@@ -47,29 +83,50 @@ def luck(tried: Sequence[Candidate | Refused]) -> float:
 
 
 def choose_best(tried: Sequence[Candidate | Refused], min_gain: float) -> Candidate | None:
-    """The candidate to keep: the best of those that are not redundant.
+    """The candidate to confirm: the best of those that are not redundant and predict better.
 
-    Both the Cheeseman-Stutz score and cross-validation have to speak for it. The best of many is
-    large by luck: with equal prior odds for each of n places, both have to gain more than log n.
-    Scores that differ by less than that are a tie, and predictions decide.
+    The best of many is large by luck: with equal prior odds for each of n places, its score has to
+    gain more than log n. Of those that do, the one of most `merit` is best.
     """
     chance = luck(tried)
     good = [
         c for c in tried
         if isinstance(c, Candidate) and c.verdict is Verdict.PAYS
-        and c.predicted > chance and c.gain > max(min_gain, chance)
+        and c.predicted > 0 and c.gain > max(min_gain, chance)
     ]  # fmt: skip
-    best = max((c.gain for c in good), default=0.0)
-    return max(
-        (c for c in good if c.gain >= best - chance), key=lambda c: c.predicted, default=None
-    )
+    return max(good, key=merit, default=None)
+
+
+def merit(candidate: Candidate) -> float:
+    """What the score gains and what rows left out gain, together, in nats.
+
+    The score alone weighs a table's every cell, also those that few rows will ever ask for; with
+    few rows it may prefer a variable that predicts much less.
+    """
+    return candidate.gain + candidate.predicted
+
+
+def finalists(
+    tried: Sequence[Candidate | Refused], best: Candidate, most: int = 2
+) -> list[Candidate]:
+    """The best candidate and those that come next: one of them would have been chosen instead."""
+    others = [
+        c for c in tried
+        if isinstance(c, Candidate) and c is not best and c.verdict is Verdict.PAYS
+        and c.predicted > 0
+    ]  # fmt: skip
+    return [best, *sorted(others, key=merit, reverse=True)[: most - 1]]
 
 
 def judged(
-    tried: Sequence[Candidate | Refused], kept: Candidate | None
+    tried: Sequence[Candidate | Refused],
+    kept: Candidate | None,
+    doubted: Candidate | None = None,
+    doubt: Verdict = Verdict.NOT_CONFIRMED,
 ) -> tuple[Candidate | Refused, ...]:
-    """All that were tried, with the last word on each."""
-    return tuple(replace(c, verdict=_last_word(c, kept)) for c in tried)
+    """All that were tried, with the last word on each; `doubted` was the best, but not kept."""
+    words = {id(doubted): doubt} if doubted is not None else {}
+    return tuple(replace(c, verdict=words.get(id(c)) or _last_word(c, kept)) for c in tried)
 
 
 def _last_word(tried: Candidate | Refused, kept: Candidate | None) -> Verdict:

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from unveil.discovery.averaged import Averaged, averaged
+from unveil.discovery.bench import Bench
+from unveil.discovery.choice import luck, n_places
+from unveil.discovery.compact import compacted, is_compact
+from unveil.discovery.confirm import confirm
 from unveil.discovery.patience import graced, inside, steps_of
 from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round
 from unveil.discovery.settings import Settings
-from unveil.em.scores import hidden_scores
 from unveil.em.short import short_em
 from unveil.em.structural import structural_em
 from unveil.evaluate.arcs import bits_in_words, is_readable, odds_in_words
 from unveil.evaluate.bootstrap import resampled
-from unveil.evaluate.log_loss import LogLoss, paired_gain
+from unveil.evaluate.log_loss import LogLoss
 from unveil.hidden.candidate import fresh_name, naive_graph
 from unveil.model.network import Network
-from unveil.model.prior import EquivalentSampleSize
 from unveil.progress import Ticker
 from unveil.records import Record
-from unveil.score.bdeu import BDeu
+from unveil.search.legal import made_legal
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["Evidence", "StrawMan", "evidence_for", "gain_in_words", "naive_straw_man"]
+__all__ = [
+    "Evidence",
+    "StrawMan",
+    "compact_straw_man",
+    "evidence_for",
+    "gain_in_words",
+    "naive_straw_man",
+]
 
 
 @dataclass(frozen=True)
@@ -34,9 +45,15 @@ class Evidence(Record):
     """Why a hidden variable is kept.
 
     - `gain`: what the score gains by it, in nats, and in words
-    - `held_out`: bits per row saved on rows left out, by cross-validation: every fold's rows are
-      predicted with tables fitted to the other folds (the two graphs are those of the whole table)
+    - `held_out`: bits per row saved on rows left out, by cross-validation: in every fold the
+      network without it, the structure around it and which of the best candidates it is are chosen
+      again, from the other folds alone
+    - `error`: the standard error of that, with what learning from other rows would change
+    - `chosen`: the share of folds in which one was chosen at all
+    - `lucky_gain`, `lucky_bits`: what luck alone would have given to the best of so many places
+      (`n_places`): nats of score, and bits per row one time in twenty
     - `stability`: of so many resampled tables, the share in which the score still prefers it
+    - `averaged`: how probable it and its links are over the best structures
     """
 
     told: ClassVar = ("interval", "verdict")
@@ -47,11 +64,17 @@ class Evidence(Record):
     held_out: LogLoss
     stability: float
     n_resamples: int
+    error: float = float("nan")
+    chosen: float = 1.0
+    lucky_gain: float = 0.0
+    lucky_bits: float = 0.0
+    n_places: int = 1
+    averaged: Averaged | None = None
 
     @property
     def interval(self) -> tuple[float, float]:
-        """A 95% interval for the bits per row saved."""
-        half = 1.96 * self.held_out.standard_error
+        """A 95% interval for the bits per row saved on new rows."""
+        half = 1.96 * (self.held_out.standard_error if math.isnan(self.error) else self.error)
         return self.held_out.bits - half, self.held_out.bits + half
 
     @property
@@ -60,7 +83,17 @@ class Evidence(Record):
         low, high = self.interval
         if low > 0:
             return "it predicts better"
+        if self.held_out.bits > self.lucky_bits > 0:
+            return "it probably predicts better"
         return "it predicts worse" if high < 0 else "too close to call"
+
+    @property
+    def luck_in_words(self) -> str:
+        """What luck alone would have given, in a sentence."""
+        return (
+            f"after {self.n_places} places tried, luck alone may gain {self.lucky_gain:.1f} nats "
+            f"of score and, one time in twenty, {self.lucky_bits:.4f} bits per row"
+        )
 
 
 @dataclass(frozen=True)
@@ -84,22 +117,21 @@ def evidence_for(
 ) -> Evidence | None:
     """The evidence for the hidden variable that a round kept; `None` if there is no time for it."""
     assert round_.kept is not None
-    prior = settings.prior
     before, after, name = round_.before, round_.kept.network, round_.kept.name
     ticker = ticker or Ticker()
     ticker.offer(f"evidence for {name}", 0, float("nan"), detail="cross-validation")
-    limits = graced(ticker)
-    with_it = cross_validated(after, table, settings, folds, seed, limits)
-    without = with_it and cross_validated(before, table, settings, folds, seed, limits)
-    if with_it is None or without is None:
+    proof = round_.confirmation
+    if proof is None:
+        bench = Bench.of(before, round_.score_before, table, settings, seed)
+        proof = confirm(bench, [round_.kept], graced(ticker), folds)
+    if proof is None:
         return None
-    saved = paired_gain(with_it, without)
     wins, done = 0, 0
     for stream in np.random.SeedSequence(seed).spawn(n_resamples):
         if not ticker.keep_going():
             break
         rows = resampled(table, np.random.default_rng(stream))
-        better = _score(after, rows, prior, ticker) > _score(before, rows, prior, ticker)
+        better = _score(after, rows, settings, ticker) > _score(before, rows, settings, ticker)
         if done and not ticker.keep_going():
             break  # EM that was cut short would not be compared fairly
         wins += better
@@ -109,7 +141,27 @@ def evidence_for(
             break
     gain = round_.kept.gain
     share = wins / done if done else float("nan")
-    return Evidence(name, gain, gain_in_words(name, gain), saved, share, done)
+    return Evidence(
+        name, gain, gain_in_words(name, gain), proof.saved, share, done, proof.error,
+        proof.n_chosen / proof.n_folds, luck(round_.candidates), proof.luck,
+        n_places(round_.candidates), averaged(before.dag, round_.candidates),
+    )  # fmt: skip
+
+
+def compact_straw_man(
+    discovery: Discovery, table: Table, folds: int = 5, ticker: Ticker | None = None
+) -> StrawMan | None:
+    """No hidden variable, but local structure inside of tables; `None` if no table has any."""
+    ticker = ticker or Ticker()
+    settings, seed = discovery.settings, discovery.seed
+    compact = compacted(discovery.baseline, table, settings, seed, ticker.part(share=0.5))
+    if compact is None or not is_compact(compact):
+        return None
+    held_out = cross_validated(compact, table, settings, folds, seed, ticker)
+    if held_out is None:
+        return None
+    score = settings.score_of(compact, table)
+    return StrawMan("no hidden variable, compact tables", compact, score, held_out)
 
 
 def naive_straw_man(
@@ -120,12 +172,16 @@ def naive_straw_man(
     `None`, if there is no time to predict the rows left out.
     """
     ticker = ticker or Ticker()
-    prior = discovery.settings.prior
+    settings = discovery.settings
     name = fresh_name(table.names, "naive")
     hidden = {name: Variable(name, [0, 1], hidden=True)}
+    limits = settings.limits([name])
+    names = [*table.names, name]
+    graph = made_legal(naive_graph(table.names, name), limits.rules(names), names)
     found = structural_em(
-        table, naive_graph(table.names, name), BDeu(prior.size), hidden=hidden, prior=prior,
-        max_rounds=10, em_iterations=30, seed=discovery.seed, **inside(ticker.part(share=0.5)),
+        table, graph, settings.criterion, hidden=hidden, prior=settings.prior, constraints=limits,
+        structure_prior=settings.structure_prior, max_rounds=10, em_iterations=30,
+        seed=discovery.seed, **inside(ticker.part(share=0.5)),
     )  # fmt: skip
     held_out = cross_validated(
         found.network, table, discovery.settings, folds, discovery.seed, ticker
@@ -145,6 +201,6 @@ def gain_in_words(name: str, gain: float) -> str:
     )
 
 
-def _score(network: Network, table: Table, prior: EquivalentSampleSize, ticker: Ticker) -> float:
-    fitted = short_em(network, table, prior, 30, 1e-6, steps_of(ticker))
-    return hidden_scores(fitted, table, prior).cheeseman_stutz
+def _score(network: Network, table: Table, settings: Settings, ticker: Ticker) -> float:
+    fitted = short_em(network, table, settings.prior, 30, 1e-6, steps_of(ticker))
+    return settings.score_of(fitted, table)

@@ -6,6 +6,7 @@
 | first look | `Place`s with a signature | candidates by EM alone |
 | adapting | the best of each kind | the same after structural EM |
 | polishing | the best few of all | the same after larger changes |
+| moving children | the best two | the same with other children, if that helps |
 | checking | all of those | the same with the rows' gaps, and what they predict |
 
 In every phase some are refused; they are listed with a verdict and go no further.
@@ -22,11 +23,11 @@ from unveil.discovery.baseline import n_random_starts
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
 from unveil.discovery.check import check_candidate
-from unveil.discovery.choice import foremost, worth_adapting
+from unveil.discovery.choice import foremost, worth_adapting, worth_polishing
 from unveil.discovery.notes import Notes, Page
 from unveil.discovery.patience import graced
 from unveil.discovery.places import place_of_everything, places_with_a_signature, random_place
-from unveil.discovery.polish import polish_candidate, polished_in_turns
+from unveil.discovery.polish import move_children, polish_candidate, polished_in_turns
 from unveil.discovery.starts import Star, first_look, graphs_at, started
 from unveil.discovery.told import with_tree
 from unveil.discovery.workers import Work, Workers
@@ -39,6 +40,10 @@ WIDE_SIZES = (2, 3, 4, 5, 6)
 """Numbers of states that a parent of everything begins with."""
 FOR_PLACES, FOR_POLISHING = 0.15, 0.6
 """The shares of the time left that finding places and all turns of polishing may take."""
+MOVED = 2
+"""So many of the best have their children moved."""
+LONGER = 4
+"""With a time limit, so many times more places are looked at, as far as the limit allows."""
 CHECKED_AT_LEAST = 2
 """So many of the best candidates are checked even when the work was stopped before."""
 
@@ -90,17 +95,24 @@ def look_for_hidden(
     name = fresh_name([*bench.network.names, *bench.table.names])
     started = [*do(WIDE, _wide_stars(bench, name)), *do(RANDOM, _random_stars(bench, name))]
     places = _places(bench, name, ticker)
-    looked = do(LOOK, places[: settings.max_candidates])
+    longer = 1 if ticker.time_left() is None else LONGER
+    looked = do(LOOK, places[: longer * settings.max_candidates])
     chosen = worth_adapting(looked, settings.max_adapted)
     # Stopped before: at least the most promising is seen to.
     settled = [*started, *do(ADAPT, chosen, at_least=0 if started else 1)]
     rest = _others(looked, chosen[: outcomes[-1].n_done])
     if settings.adapt == "full":
-        best = foremost(settled, settings.max_polished)
+        best = worth_polishing(settled, settings.max_polished)
         rest += _others(settled, best)
         all_turns = ticker.part(share=FOR_POLISHING)
         settled = polished_in_turns(best, lambda pool: do(POLISH, pool, within=all_turns))
-    settled.sort(key=lambda c: -c.gain)
+        settled.sort(key=lambda c: -c.gain)
+        moved = do(MOVE, settled[:MOVED])
+        settled = [*moved, *settled[len(moved) :]]
+    # What gains less may predict more: some that were not polished are checked as well.
+    others = foremost([c for c in rest if c.verdict is Verdict.PAYS], settings.max_polished)
+    rest = _others(rest, others)
+    settled = sorted([*settled, *others], key=lambda c: -c.gain)
     checked = [_whole(bench, c) for c in do(CHECK, settled, CHECKED_AT_LEAST)]
     rest += settled[outcomes[-1].n_done :]
     refused = [c for outcome in outcomes for c in outcome.refused]
@@ -219,6 +231,10 @@ def _polish(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidat
     return [polish_candidate(bench, candidate, ticker)]
 
 
+def _move(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate | Refused]:
+    return [move_children(bench, candidate, ticker)]
+
+
 def _check(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate | Refused]:
     try:
         return [check_candidate(bench, candidate, ticker)]
@@ -237,4 +253,5 @@ RANDOM = Phase("random starts", 0.15, _start)
 LOOK = Phase("first look", 0.3, _look)
 ADAPT = Phase("adapting", 0.4, _adapt)
 POLISH = Phase("polishing", 0.5, _polish)
+MOVE = Phase("moving children", 0.3, _move)
 CHECK = Phase("checking", 1.0, _check)

@@ -2,49 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
 import numpy as np
 
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Place
 from unveil.discovery.patience import inside
+from unveil.discovery.promise import Promise
 from unveil.evaluate.bootstrap import bootstrap_arcs
 from unveil.graph.dag import DAG
 from unveil.hidden.semi_cliques import find_semi_cliques, neighbourhoods
+from unveil.hidden.signatures import faint_signatures
 from unveil.progress import Ticker
 from unveil.score.bdeu import BDeu
-from unveil.search.constraints import Constraints
 from unveil.search.learn import learn
 
-__all__ = ["place_of_everything", "places_with_a_signature", "random_place"]
+__all__ = ["in_turns", "place_of_everything", "places_with_a_signature", "random_place"]
+
+T = TypeVar("T")
 
 
 def places_with_a_signature(bench: Bench, name: str, ticker: Ticker) -> tuple[Place, ...]:
     """Sets of suspected children, the most promising first.
 
-    Semi-cliques of the network itself, and of the graph that plain tabu climbing finds on the same
-    rows: it is denser than the default search's, which is what leaves signatures (4.2 used it).
-    Then every variable with its neighbours, the other half of the signature (4.3: many parents,
-    many children).
+    Those that were asked for; then, in turns, clear signatures, faint ones, and every variable with
+    its neighbours. Clear are semi-cliques of the network itself and of the graph that plain tabu
+    climbing finds on the same rows: it is denser than the default search's, which is what leaves
+    signatures (4.2 used it). Faint are nodes that are linked as a path, parts of neighbourhoods
+    (4.3: many parents, many children) and semi-cliques that overlap, taken together; they are many,
+    and come in the order of what they promise.
     """
     network, settings = bench.network, bench.settings
     rows = bench.completed.select(network.dag.nodes)
-    score = BDeu(settings.equivalent_sample_size)
+    score, most = settings.criterion, settings.max_children
     confidence = None
     if settings.soft:
         confidence = bootstrap_arcs(
             rows, lambda sample: learn(sample, score).dag, settings.soft, bench.seed,
             **inside(ticker),
         ).adjacent  # fmt: skip
-    found = list(find_semi_cliques(network.dag, confidence=confidence))
-    limits = Constraints(max_parents=settings.max_parents)
+    cliques = list(find_semi_cliques(network.dag, max_size=most, confidence=confidence))
     for other in (score, BDeu(10 * settings.equivalent_sample_size)):
-        climbed = learn(rows, other, "tabu", constraints=limits, **inside(ticker))
-        found += find_semi_cliques(_in_order(climbed.dag, network.dag))
-    found += neighbourhoods(network.dag)
-    unique: dict[frozenset[str], Place] = {}
-    for clique in found:
-        unique.setdefault(frozenset(clique.nodes), Place(name, clique.nodes))
-    return tuple(unique.values())
+        climbed = learn(rows, other, "tabu", constraints=bench.limits(network), **inside(ticker))
+        cliques += find_semi_cliques(_in_order(climbed.dag, network.dag), max_size=most)
+    clear = dict.fromkeys(frozenset(clique.nodes) for clique in cliques)
+    around = [frozenset(found.nodes) for found in neighbourhoods(network.dag)]
+    faint = Promise(bench, name).in_order(faint_signatures(network.dag, cliques, most), ticker)
+    asked = dict.fromkeys(frozenset(place) for place in settings.places)
+    order = [*asked, *in_turns(list(clear), faint, around)]
+    position = network.dag.position
+    return tuple(Place(name, tuple(sorted(nodes, key=position))) for nodes in dict.fromkeys(order))
+
+
+def in_turns(*lists: Sequence[T]) -> Iterator[T]:
+    """An entry of each in turns, while they have any.
+
+    >>> list(in_turns([1, 2, 3], [10], [100, 200]))
+    [1, 10, 100, 2, 200, 3]
+    """
+    for turn in range(max(map(len, lists), default=0)):
+        yield from (entries[turn] for entries in lists if turn < len(entries))
 
 
 def place_of_everything(bench: Bench, name: str) -> Place:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
@@ -14,12 +14,17 @@ from unveil.discovery.adaptation import NEGLIGIBLE, adapted
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Verdict
 from unveil.discovery.redundancy import redundancy
-from unveil.discovery.states import from_states, learned_anew, with_states
+from unveil.discovery.states import from_states, learned_anew, named_as_before, with_states
 from unveil.em.completion import complete_rows
+from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import agglomerate_states
+from unveil.model.fit import fit
 from unveil.progress import Ticker
 
-__all__ = ["polish_candidate", "polished_in_turns"]
+__all__ = ["move_children", "polish_candidate", "polished_in_turns"]
+
+MOST_MOVES = 3
+"""So often children are moved, at most."""
 
 
 def polished_in_turns(
@@ -65,8 +70,25 @@ def polish_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Cand
     from nothing finds on the completed rows; one state more, one state fewer from a new tree of
     merges; two states made one or one made two, with all arcs learned anew.
     """
+    return _best_of(bench, candidate, _larger_changes(bench, candidate, ticker), ticker)
+
+
+def move_children(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
+    """The candidate with a child more, a child fewer or one for another, while that helps."""
+    for _ in range(MOST_MOVES):
+        moved = _best_of(bench, candidate, _moved_children(bench, candidate, ticker), ticker)
+        if moved is candidate:
+            break
+        candidate = moved
+    return candidate
+
+
+def _best_of(
+    bench: Bench, candidate: Candidate, starts: Iterable[Candidate], ticker: Ticker
+) -> Candidate:
+    """The best of what structural EM makes of each start, if it is better than the candidate."""
     better = candidate
-    for start in _larger_changes(bench, candidate, ticker):
+    for start in starts:
         if not ticker.keep_going():
             break
         try:
@@ -84,7 +106,7 @@ def polish_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Cand
 
 def _larger_changes(bench: Bench, candidate: Candidate, ticker: Ticker) -> Iterator[Candidate]:
     yield candidate
-    for change in (_relearned, _neighbouring_states, _merged_states, _split_states):
+    for change in CHANGES:
         if ticker.keep_going():
             with suppress(MemoryError):
                 yield from change(bench, candidate, ticker)
@@ -104,7 +126,7 @@ def _neighbouring_states(bench: Bench, candidate: Candidate, ticker: Ticker) -> 
     network, name = candidate.network, candidate.name
     if bench.n_states is not None or redundancy(network, name):
         return []
-    tree = agglomerate_states(bench.completed, network.dag, name)
+    tree = agglomerate_states(bench.completed, network.dag, name, score=bench.settings.other_score)
     near = [k for k in (candidate.n_states - 1, candidate.n_states + 1) if 2 <= k <= tree.n_initial]
     return [
         replace(
@@ -144,9 +166,9 @@ def _merged_states(
 
 
 def _split_states(
-    bench: Bench, candidate: Candidate, ticker: Ticker, max_states: int = 6
+    bench: Bench, candidate: Candidate, ticker: Ticker, max_states: int = 8
 ) -> list[Candidate]:
-    """The candidate with one of its states made two and all arcs learned anew: the best of them.
+    """The candidate with one of its states made two and all arcs learned anew: the best.
 
     The rows of the state are parted as agglomeration parts them when it sees no others.
     """
@@ -167,6 +189,45 @@ def _split_states(
     return sorted(found, key=lambda c: -c.gain)[:1]
 
 
+def _moved_children(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate]:
+    """The candidate with one child more, one fewer, and one for another: the likeliest of each.
+
+    Structural EM sees only what the present states say of such a move; the states change with it.
+    So the moves that cost least on the rows as completed are made, and EM then has its say.
+    """
+    network, name = candidate.network, candidate.name
+    dag, names = network.dag, sorted(network.names)
+    completed = complete_rows(
+        network, bench.glanced, cap=32, draws=8, seed=bench.seed, negligible=NEGLIGIBLE
+    )
+    scores = bench.settings.families(completed.select(names))
+    rules = bench.limits(network).rules(names)
+    place = {n: i for i, n in enumerate(names)}
+    gains: dict[str, float] = {}
+    for n in names:
+        if n == name or not rules.allowed[place[n], place[name]]:
+            continue
+        full = len(dag.parents(n)) >= rules.max_parents[place[n]]
+        if n in dag.ancestors(name) or (full and not dag.has_arc(name, n)):
+            continue
+        now = {place[p] for p in dag.parents(n)}
+        with_it, without = tuple(sorted(now | {place[name]})), tuple(sorted(now - {place[name]}))
+        more, fewer = scores.many([(place[n], with_it), (place[n], without)])
+        gains[n] = float(more - fewer)
+    children = set(dag.children(name))
+    least = min((n for n in gains if n in children), key=gains.__getitem__, default=None)
+    most = max((n for n in gains if n not in children), key=gains.__getitem__, default=None)
+    found = []
+    for gone, new in ((least, None), (None, most), (least, most)):
+        if (gone is None and new is None) or (gone and not new and len(children) < 3):
+            continue
+        arcs = [arc for arc in dag.arcs if arc != (name, gone)]
+        arcs += [(name, new)] if new is not None else []
+        moved = fit(DAG(dag.nodes, arcs), completed.select(dag.nodes), bench.prior)
+        found.append(replace(candidate, network=named_as_before(bench, moved, name)))
+    return found
+
+
 def _anew(
     bench: Bench, candidate: Candidate, states: npt.NDArray[np.int64], k: int, ticker: Ticker
 ) -> list[Candidate]:
@@ -177,3 +238,6 @@ def _anew(
     gain = bench.gain_at_a_glance(network)
     verdict = Verdict.FITTED_ANEW
     return [replace(candidate, network=network, gain=gain, anew=True, verdict=verdict, detail="")]
+
+
+CHANGES = (_relearned, _neighbouring_states, _merged_states, _split_states)

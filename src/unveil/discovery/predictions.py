@@ -54,7 +54,7 @@ def cross_validated(
 
     def fitted(rows: Table) -> Network:
         if complete:
-            return fit(network.dag, rows, prior)
+            return fit(network, rows, prior)
         return short_em(network, rows, prior, *FORGETTING, progress=listener)
 
     result = cross_validate(observed, fitted, folds, seed, listener, blocks=settings.blocks)

@@ -10,7 +10,7 @@ again (thesis Ch. 4 and 5, and 8.2 on combining them).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
 from typing import ClassVar
@@ -20,12 +20,16 @@ import numpy as np
 from unveil.discovery.baseline import learn_observed, learn_without
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Refused, Verdict
-from unveil.discovery.choice import choose_best, judged
+from unveil.discovery.check import with_cardinalities
+from unveil.discovery.choice import choose_best, finalists, judged
+from unveil.discovery.confirm import ONE_IN_TWENTY, Confirmation, confirm
+from unveil.discovery.joint import polished_together
 from unveil.discovery.notes import Notes
+from unveil.discovery.patience import graced
 from unveil.discovery.phases import look_for_hidden
 from unveil.discovery.settings import Settings
 from unveil.discovery.workers import Workers
-from unveil.em.scores import hidden_scores
+from unveil.em.short import short_em
 from unveil.errors import DataError, Hint
 from unveil.model.network import Network
 from unveil.progress import Progress, Step, StopReason, Ticker, run
@@ -38,18 +42,24 @@ FOR_THE_FIRST = 0.2
 """The share of the time that the network without hidden variables may take."""
 FOR_THE_OTHER = 0.3
 """The share of what is left that the best network without a candidate may take."""
+FOR_ALL = 0.3
+"""The share of what is left that polishing all hidden variables together may take."""
 SECOND_CHANCES = 2
 """So often a round is repeated because a better network without hidden variables turned up."""
 
 
 @dataclass(frozen=True)
 class Round(Record):
-    """One round of looking: the network before, everything tried, and the candidate kept."""
+    """One round of looking: the network before, everything tried, and the candidate kept.
+
+    `confirmation` is what the best candidate came to, chosen anew in every fold.
+    """
 
     before: Network
     score_before: float
     candidates: tuple[Candidate | Refused, ...]
     kept: Candidate | None
+    confirmation: Confirmation | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -107,6 +117,7 @@ def discover_networks(
     if seed < 0:
         raise DataError(f"a seed is zero or more, got {seed}")
     _check(table)
+    settings.check(table)
     ticker = Ticker.of(progress, time_limit)
     with Workers(n_jobs) as workers:
         task = Task(table, settings, seed, workers, ticker, notes)
@@ -162,8 +173,8 @@ class Task:
         return network
 
     def score(self, network: Network) -> float:
-        """The Cheeseman-Stutz score of a network (nats)."""
-        return hidden_scores(network, self.table, self.settings.prior).cheeseman_stutz
+        """The score of a network (nats)."""
+        return self.settings.score_of(network, self.table)
 
 
 @dataclass(frozen=True)
@@ -205,8 +216,12 @@ def first_state(
         cut_short = part.reason == "time limit"
     score = task.score(baseline)
     state = State(baseline, score, baseline, score, rounds, cut_short=cut_short)
+    given = task.settings.start
     if rounds and rounds[-1].kept is not None:
         network = rounds[-1].kept.network
+        state = replace(state, network=network, score=task.score(network))
+    elif isinstance(given, Network) and given.hidden:
+        network = short_em(given, task.table, task.settings.prior, 200)
         state = replace(state, network=network, score=task.score(network))
     return replace(state, finished=_enough(task, state.network))
 
@@ -222,18 +237,45 @@ def step(task: Task, state: State) -> tuple[State, Step]:
     looked = look_for_hidden(bench, task.workers, ticker, task.notes)
     state = replace(state, cut_short=state.cut_short or looked.cut_short)
     tried = looked.tried
-    kept = choose_best(tried, task.settings.min_gain)
-    if kept is not None and state.second_chances:
-        better = _with_better_rival(task, state, kept, ticker)
+    best = choose_best(tried, task.settings.min_gain)
+    if best is not None and state.second_chances:
+        better = _with_better_rival(task, state, best, ticker)
         if better is not state:
             left = ticker.time_left()
             if ticker.keep_going() and (left is None or left > ticker.elapsed):
                 return better, _info(state, better, "a better network without; once more")
             tried = tuple(replace(c, gain=c.gain + state.score - better.score) for c in tried)
-            state, kept = better, choose_best(tried, task.settings.min_gain)
-    after = _with_round(task, state, judged(tried, kept))
+            state, best = better, choose_best(tried, task.settings.min_gain)
+            bench = Bench.of(state.network, state.score, task.table, task.settings, task.seed)
+    proof = None if best is None else _confirmed(bench, tried, best, ticker)
+    kept = best if best is not None and _is_sure(best, proof) else None
+    doubted = best if kept is None else None
+    if kept is not None:
+        best = polished_together(bench, kept, ticker.part("all together", FOR_ALL))
+        best = with_cardinalities(bench, best, graced(ticker))
+        tried = tuple(best if c is kept else c for c in tried)
+        kept = best
+    explained = proof is not None and proof.is_explained
+    doubt = Verdict.EXPLAINED if explained else Verdict.NOT_CONFIRMED
+    after = _with_round(task, state, judged(tried, kept, doubted, doubt), proof)
     words = "nothing kept" if kept is None else f"kept {kept.name}"
     return after, _info(state, after, words)
+
+
+def _confirmed(
+    bench: Bench, tried: Sequence[Candidate | Refused], best: Candidate, ticker: Ticker
+) -> Confirmation | None:
+    """What choosing it anew in every fold saves; `None`, if there is no time for it."""
+    limits = graced(ticker.part("confirming"))
+    limits.offer("", 0, float("nan"))
+    return confirm(bench, finalists(tried, best), limits)
+
+
+def _is_sure(best: Candidate, proof: Confirmation | None) -> bool:
+    """Whether it is confirmed; without time for that, whether its graph surely predicts better."""
+    if proof is not None:
+        return proof.is_sure
+    return best.predicted > ONE_IN_TWENTY * best.error
 
 
 def _with_better_rival(task: Task, state: State, kept: Candidate, ticker: Ticker) -> State:
@@ -255,13 +297,15 @@ def _with_better_rival(task: Task, state: State, kept: Candidate, ticker: Ticker
     return replace(better, baseline=rival, baseline_score=score)
 
 
-def _with_round(task: Task, state: State, tried: tuple[Candidate | Refused, ...]) -> State:
+def _with_round(
+    task: Task, state: State, tried: tuple[Candidate | Refused, ...], proof: Confirmation | None
+) -> State:
     """The state after a round that is over: with the candidate it kept, or finished."""
     kept = next((c for c in tried if c.verdict is Verdict.KEPT), None)
     assert not isinstance(kept, Refused)
     if kept is not None and task.notes is not None:
         task.notes.forget()
-    rounds = (*state.rounds, Round(state.network, state.score, tried, kept))
+    rounds = (*state.rounds, Round(state.network, state.score, tried, kept, proof))
     if kept is None:
         return replace(state, rounds=rounds, finished=True)
     return replace(

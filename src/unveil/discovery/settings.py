@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
+from unveil.em.scores import hidden_scores
+from unveil.em.structural import observed_score
 from unveil.errors import DataError, did_you_mean
+from unveil.graph.dag import DAG
+from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
+from unveil.score import SCORES, BDeu
+from unveil.score.base import Score
+from unveil.score.families import FamilyScores
+from unveil.score.structure import StructurePrior, log_prior_of
+from unveil.search.constraints import Constraints
+from unveil.table.core import Table
 
 __all__ = ["Adapt", "Settings"]
 
@@ -14,7 +25,7 @@ Adapt = Literal["em", "blanket", "full"]
 
 LEAST = {
     "max_hidden": 1, "n_states": 2, "max_candidates": 1, "max_adapted": 1, "max_polished": 1,
-    "max_parents": 1, "soft": 0, "restarts": 0,
+    "max_parents": 1, "soft": 0, "restarts": 0, "max_children": 2, "max_outside": 0,
 }  # fmt: skip
 """The least value of each setting that counts something."""
 
@@ -23,7 +34,8 @@ LEAST = {
 class Settings:
     """How to discover.
 
-    - `equivalent_sample_size`: that of the BDeu and Cheeseman-Stutz scores
+    - `equivalent_sample_size`: that of the BDeu and Cheeseman-Stutz scores, and of the parameters
+    - `score`: `bdeu`, or another of `unveil.score.SCORES` (`bic`, `mdl`, `aic`, ...)
     - `adapt`: let the graph be as constructed (`em`), change what is around the variable
       (`blanket`), or learn all arcs anew and polish the best few (`full`)
     - `max_hidden`: at most so many hidden variables
@@ -38,6 +50,14 @@ class Settings:
       most (large tables get fewer), and how many hidden variables are tried in random places of a
       table that is small
     - `blocks`: leave out blocks of neighbouring rows in cross-validation, for rows in order of time
+    - `constraints`: required and forbidden arcs, tiers, columns without parents or children, for
+      every network that is looked at; `Constraints.with_hidden` says what they mean for hidden ones
+    - `structure_prior`: which graphs are likely beforehand: its log-probability counts as well
+    - `start`: a graph or network over the columns that the search for the network without hidden
+      variables also begins from; a network that has hidden variables is gone on from
+    - `places`: sets of columns that a hidden variable is tried behind, before all others
+    - `max_children`, `max_outside`: the most columns a hidden variable is first put behind where a
+      signature is found, and the most parents from outside that it stands in for there
     """
 
     equivalent_sample_size: float = 1.0
@@ -45,13 +65,20 @@ class Settings:
     max_hidden: int = 3
     n_states: int | None = None
     max_candidates: int = 30
-    max_adapted: int = 20
+    max_adapted: int = 14
     max_polished: int = 8
     max_parents: int | None = None
     soft: int = 0
     min_gain: float = 1.0
     restarts: int = 20
     blocks: bool = False
+    score: str = "bdeu"
+    constraints: Constraints = field(default_factory=Constraints)
+    structure_prior: StructurePrior | None = None
+    start: Network | DAG | None = None
+    places: Sequence[Sequence[str]] = ()
+    max_children: int = 12
+    max_outside: int = 3
 
     def __post_init__(self) -> None:
         if self.adapt not in get_args(Adapt):
@@ -59,6 +86,12 @@ class Settings:
                 f"adapt is one of {', '.join(get_args(Adapt))}, not {self.adapt!r}."
                 + did_you_mean(self.adapt, get_args(Adapt))
             )
+        if self.score not in SCORES:
+            raise DataError(
+                f"there is no score {self.score!r}; choose one of {', '.join(SCORES)}."
+                + did_you_mean(self.score, SCORES)
+            )
+        object.__setattr__(self, "places", tuple(tuple(place) for place in self.places))
         EquivalentSampleSize(self.equivalent_sample_size)  # refuses what is no size
         for name, least in LEAST.items():
             value = getattr(self, name)
@@ -67,5 +100,69 @@ class Settings:
 
     @property
     def prior(self) -> EquivalentSampleSize:
-        """The prior that the scores imply."""
+        """The prior of the parameters."""
         return EquivalentSampleSize(self.equivalent_sample_size)
+
+    @property
+    def criterion(self) -> Score:
+        """The score of families."""
+        if self.score == "bdeu":
+            return BDeu(self.equivalent_sample_size)
+        made: Score = SCORES[self.score]()
+        return made
+
+    @property
+    def other_score(self) -> Score | None:
+        """The score if it is not BDeu, which agglomeration knows by its equivalent sample size."""
+        return None if self.score == "bdeu" else self.criterion
+
+    @property
+    def first_graph(self) -> DAG | None:
+        """The graph over the columns that the first search also begins from, if one was given."""
+        start = self.start.dag if isinstance(self.start, Network) else self.start
+        if start is None:
+            return None
+        kept = [n for n in start.nodes if n not in self._unseen]
+        return DAG(kept, [(x, y) for x, y in start.arcs if x in kept and y in kept])
+
+    def families(self, table: Table) -> FamilyScores:
+        """The scores of families of complete rows, as a search sees them."""
+        return FamilyScores(table, self.criterion, self.structure_prior)
+
+    def limits(self, hidden: Sequence[str] = ()) -> Constraints:
+        """What graphs over the columns and these hidden variables may be."""
+        known = self.constraints.with_hidden(hidden)
+        most = [k for k in (known.max_parents, self.max_parents) if k is not None]
+        return replace(known, max_parents=min(most, default=None))
+
+    def score_of(self, network: Network, table: Table) -> float:
+        """The score of a network on what the rows show, with log P(G), in nats."""
+        before = log_prior_of(self.structure_prior, network.dag)
+        if self.score == "bdeu":
+            return hidden_scores(network, table, self.prior).cheeseman_stutz + before
+        return observed_score(network, table, self.criterion)[0] + before
+
+    def check(self, table: Table) -> None:
+        """Refuse constraints, places and starts that are not about this table."""
+        self.limits().rules(table.names)
+        start = self.start.dag if isinstance(self.start, Network) else self.start
+        columns = () if start is None else [n for n in start.nodes if n not in self._unseen]
+        for name in [*(n for place in self.places for n in place), *columns]:
+            if name not in table:
+                raise DataError(
+                    f"the settings name {name!r}, but the columns are "
+                    f"{', '.join(table.names[:12])}." + did_you_mean(name, table.names)
+                )
+        lacking = [n for n in table.names if start is not None and n not in start.nodes]
+        if lacking:
+            raise DataError(
+                f"the start has no variable {lacking[0]!r}, which is a column of the table; give a "
+                "network of all columns, or leave that column out"
+            )
+        for place in self.places:
+            if len(set(place)) < 2:
+                raise DataError(f"a place is two columns or more, got {', '.join(place) or 'none'}")
+
+    @property
+    def _unseen(self) -> tuple[str, ...]:
+        return self.start.hidden if isinstance(self.start, Network) else ()

@@ -23,18 +23,25 @@ def graphs_at(bench: Bench, place: Place) -> list[DAG]:
 
     Those in which an earlier hidden variable would have no child are left out.
     """
-    graphs = {
-        with_hidden_parent(bench.network.dag, place.name, place.nodes, max_parents=most): None
-        for most in (3, 0)
-    }
-    return [dag for dag in graphs if not bench.childless(dag)]
+    before = bench.network.dag
+    graphs = [
+        with_hidden_parent(before, place.name, place.nodes, max_parents=most)
+        for most in (bench.settings.max_outside, 0)
+    ]
+    legal = dict.fromkeys(bench.made_legal(dag) for dag in graphs)
+    return [dag for dag in legal if not bench.childless(dag) and dag.children(place.name)]
 
 
 def first_look(bench: Bench, place: Place, dag: DAG, ticker: Ticker) -> list[Candidate | Refused]:
     """A graph at a place, at the numbers of states worth a try, by EM alone; the best first."""
     anew = bench.settings.adapt == "full"
     found = choose_cardinality(
-        bench.completed, dag, place.name, score_sample_size=bench.prior.size, **inside(ticker)
+        bench.completed,
+        dag,
+        place.name,
+        score_sample_size=bench.prior.size,
+        score=bench.settings.other_score,
+        **inside(ticker),
     )
     tried = _as_constructed(bench, place, dag, found, anew, ticker)
     if anew:
@@ -123,7 +130,8 @@ class Star:
 def started(bench: Bench, star: Star, ticker: Ticker) -> Candidate:
     """The star after a short EM: structural EM then takes from it what others explain better."""
     name, k = star.place.name, star.n_states
-    dag = DAG([*bench.glanced.names, name], [(name, child) for child in star.place.nodes])
+    nodes = [*bench.glanced.names, name]
+    dag = bench.made_legal(DAG(nodes, [(name, child) for child in star.place.nodes]))
     network = fit_em(
         dag, bench.glanced, bench.prior, {name: k}, start=star.start, max_iterations=50,
         tolerance=1e-6, seed=star.seed, **inside(ticker),

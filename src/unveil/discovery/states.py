@@ -17,7 +17,7 @@ from unveil.progress import Ticker
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["from_states", "learned_anew", "with_states"]
+__all__ = ["from_states", "learned_anew", "named_as_before", "with_states"]
 
 
 def with_states(
@@ -25,7 +25,7 @@ def with_states(
 ) -> Network:
     """The network in which the hidden variable has the k states of a tree of merges, after EM."""
     start = completed_fit(bench.completed, dag, name, tree.states(k), k, bench.prior)
-    named = _named_as_before(bench, start, name)
+    named = named_as_before(bench, start, name)
     return short_em(named, bench.glanced, bench.prior, 30, progress=steps_of(ticker))
 
 
@@ -46,13 +46,15 @@ def learned_anew(
     bench: Bench, completed: Table, name: str, restarts: int, ticker: Ticker
 ) -> Network | None:
     """The best network of completed rows; `None` if a hidden variable would have no child."""
-    most = bench.settings.max_parents
-    network = learn_complete(completed, bench.prior, most, restarts, bench.seed, ticker=ticker)
+    hidden = [n for n in completed.names if n not in bench.table]
+    network = learn_complete(
+        completed, bench.settings, restarts, bench.seed, ticker=ticker, hidden=hidden
+    )
     if not network.dag.children(name) or bench.childless(network.dag):
         return None
-    return _named_as_before(bench, network, name)
+    return named_as_before(bench, network, name)
 
 
-def _named_as_before(bench: Bench, network: Network, name: str) -> Network:
+def named_as_before(bench: Bench, network: Network, name: str) -> Network:
     """The network with earlier hidden variables marked as such: as columns they were not."""
     return network.map_variables(lambda v: v if v.name == name else bench.network.variable(v.name))

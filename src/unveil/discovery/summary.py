@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from unveil.discovery.candidates import Candidate, Refused, Verdict
 from unveil.discovery.choice import luck, n_places
+from unveil.discovery.confirm import Confirmation
 from unveil.discovery.evidence import Evidence, StrawMan
 from unveil.progress import StopReason
 
@@ -16,7 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = ["headline", "stop_in_words", "summary"]
 
-PAYING = (Verdict.PAYS, Verdict.KEPT, Verdict.NOT_CHECKED, Verdict.OUTDONE, Verdict.MAY_BE_LUCK)
+PAYING = (
+    Verdict.NOT_CONFIRMED,
+    Verdict.PAYS,
+    Verdict.KEPT,
+    Verdict.NOT_CHECKED,
+    Verdict.OUTDONE,
+    Verdict.MAY_BE_LUCK,
+)
 """Verdicts on candidates whose score is better than without them."""
 
 STOPPED: dict[StopReason, str] = {
@@ -87,7 +95,11 @@ def _nothing_found(report: DiscoveryReport) -> list[str]:
     so_far = " so far" if early else ""
     paying = [c for c in tried if c.gain > 0 and c.verdict in PAYING]
     checked = [c for c in paying if c.predicted > 0]
-    if checked:
+    doubted = [c for c in tried if c.verdict in DOUBTS]
+    if doubted and found.rounds[-1].confirmation is not None:
+        words = DOUBTS[doubted[0].verdict]
+        said.append(words(doubted[0], found.rounds[-1].confirmation, n_places(tried)))
+    elif checked:
         said.append(_too_close(tried, checked, found.settings.min_gain))
     elif paying := [*paying, *(c for c in tried if c.verdict is Verdict.PREDICTS_NO_BETTER)]:
         best = max(paying, key=lambda c: c.gain)
@@ -110,6 +122,32 @@ def _unchecked(tried: Sequence[Candidate | Refused], best: Candidate | Refused) 
         f"behind {', '.join(best.children)}) gains {best.gain:,.1f} nats, but there was no time to "
         "see whether it predicts rows that were left out better; give it more time."
     )
+
+
+def _not_confirmed(best: Candidate | Refused, proof: Confirmation, places: int) -> str:
+    low, high = proof.interval
+    return (
+        f"Too close to call: of {places} places tried, the best candidate ({best.n_states} states "
+        f"behind {', '.join(best.children)}) gains {best.gain:.1f} nats of score, but chosen anew "
+        f"without the rows left out it saves {proof.saved.bits:+.4f} bits on each of them (95% "
+        f"interval {low:+.4f} to {high:+.4f}), where luck alone may save {proof.luck:.4f}."
+    )
+
+
+def _explained(best: Candidate | Refused, proof: Confirmation, places: int) -> str:
+    assert proof.compact is not None
+    assert proof.beyond is not None
+    return (
+        f"No hidden variable is warranted: of {places} places tried, the best candidate "
+        f"({best.n_states} states behind {', '.join(best.children)}) saves {proof.saved.bits:.4f} "
+        f"bits per row left out, but local structure inside of tables saves "
+        f"{proof.compact.bits:.4f} without it, and beyond that it saves {proof.beyond.bits:+.4f} "
+        f"(standard error {proof.beyond.standard_error:.4f}). See `unveil learn --local auto`."
+    )
+
+
+DOUBTS = {Verdict.NOT_CONFIRMED: _not_confirmed, Verdict.EXPLAINED: _explained}
+"""What is said of the best candidate if it was not kept."""
 
 
 def _too_close(
@@ -170,6 +208,7 @@ def _evidence_words(proof: Evidence) -> list[str]:
         f"evidence: {proof.words}",
         f"rows left out are predicted with {proof.held_out.bits:+.4f} bits per row saved "
         f"(95% interval {low:+.4f} to {high:+.4f}; {proof.verdict})",
+        proof.luck_in_words,
     ]
     if proof.n_resamples:
         words.append(

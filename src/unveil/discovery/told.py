@@ -64,7 +64,8 @@ def numbers_as_json(tried: Candidate | Refused) -> dict[str, Any]:
         "children": list(tried.children),
         "n_states": tried.n_states,
         "gain": tried.gain,
-        "predicted": None if math.isnan(tried.predicted) else tried.predicted,
+        "predicted": _or_none(tried.predicted),
+        "error": _or_none(tried.error),
         "refined": {str(k): score for k, score in tried.refined.items()},
         "verdict": str(tried.verdict),
         "detail": tried.detail,
@@ -79,10 +80,19 @@ def _told(record: dict[str, Any]) -> dict[str, Any]:
         "verdict": Verdict(record["verdict"]),
         "detail": str(record["detail"]),
         "gain": float(record["gain"]),
-        "predicted": math.nan if record["predicted"] is None else float(record["predicted"]),
+        "predicted": _or_nan(record["predicted"]),
+        "error": _or_nan(record.get("error")),
         "filled_in": bool(record["filled_in"]),
         "refined": {int(k): float(score) for k, score in record["refined"].items()},
     }
+
+
+def _or_none(number: float) -> float | None:
+    return None if math.isnan(number) else number
+
+
+def _or_nan(number: Any) -> float:
+    return math.nan if number is None else float(number)
 
 
 def _refused(record: dict[str, Any]) -> Refused:

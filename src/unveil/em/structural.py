@@ -35,6 +35,7 @@ from unveil.score.base import Sample, Score
 from unveil.score.bdeu import BDeu
 from unveil.score.families import FamilyScores
 from unveil.score.local import LocalScores, local_kinds
+from unveil.score.structure import StructurePrior, log_prior_of
 from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
 from unveil.search.graph_state import GraphState
@@ -69,7 +70,8 @@ class StructuralSettings:
     probable explanation only. A climb has at most `max_rounds`; with `restarts`, the best graph is
     then changed by ten random legal moves and the climb repeated, that many times. With `moves`,
     the rows are completed anew after so many moves of the search (`004`, slide 10), not only when
-    no move helps any more. `local` says what families may be made of, as in `unveil.learn`.
+    no move helps any more. `local` says what families may be made of, as in `unveil.learn`;
+    `structure_prior` which graphs are likely beforehand: its log-probability is part of the score.
     """
 
     prior: DirichletPrior | None = None
@@ -83,6 +85,7 @@ class StructuralSettings:
     negligible: float = 0.0
     local: str = "table"
     moves: int | None = None
+    structure_prior: StructurePrior | None = None
 
 
 @dataclass(frozen=True)
@@ -226,7 +229,7 @@ class StructuralEM:
         assert climb.next is not None
         part = ticker.part(PHASE)
         network = self.parameters(climb.next, part)
-        found = Scored(network, *observed_score(network, self.table, self.score))
+        found = self.scored(network)
         change = float("inf") if climb.reached is None else found.score - climb.reached
         reached = found.score if climb.reached is None else max(climb.reached, found.score)
         better = climb.best is None or found.score > climb.best.score
@@ -240,6 +243,12 @@ class StructuralEM:
         best = found if better else climb.best
         info = Step(PHASE, n_rounds, found.score, change, detail=f"{network.dag.n_arcs} arcs")
         return Climb(after, best, reached, n_rounds), info
+
+    def scored(self, network: Network) -> Scored:
+        """The network with its score on what was observed, log P(G) included."""
+        score, likelihood = observed_score(network, self.table, self.score)
+        before = log_prior_of(self.settings.structure_prior, network.dag)
+        return Scored(network, score + before, likelihood)
 
     def parameters(self, network: Network, ticker: Ticker) -> Network:
         """The same graph with parameters by EM."""
@@ -256,7 +265,7 @@ class StructuralEM:
                 scores, network.dag, self.limits, max_moves=self.settings.moves,
                 progress=ticker.tell, time_limit=ticker.time_left(),
             )  # fmt: skip
-        elif self.limits.only_max_parents and network.dag.n_arcs == 0:
+        elif network.dag.n_arcs == 0:
             found = combined_search(
                 scores, None, self.limits, progress=ticker.tell, time_limit=ticker.time_left()
             )
@@ -295,9 +304,10 @@ class StructuralEM:
 
     def _scores(self, completed: Table) -> FamilyScores:
         ordered = completed.select(sorted(completed.names))
+        before = self.settings.structure_prior
         if local_kinds(self.settings.local):
-            return LocalScores(ordered, self.score, None, self.n_jobs, self.settings.local)
-        return FamilyScores(ordered, self.score, n_jobs=self.n_jobs)
+            return LocalScores(ordered, self.score, before, self.n_jobs, self.settings.local)
+        return FamilyScores(ordered, self.score, before, n_jobs=self.n_jobs)
 
 
 def _settled(climb: Climb, info: Step) -> StopReason | None:

@@ -4,6 +4,7 @@
   dealt by `folds.py`
 - `divergence.py`: Kullback-Leibler divergence between two networks
 - `arcs.py`: what each arc is worth, in numbers and words
+- `averaging.py`: how probable an arc is over the best structures
 - `bootstrap.py`: how sure we are of arcs and of features of the equivalence class
 - `agreement.py`: hidden states beside a column that was kept out
 - `usual_bic.py`: BIC on the scale of other programs
@@ -14,6 +15,7 @@
 
 from unveil.evaluate.agreement import Agreement, agreement
 from unveil.evaluate.arcs import ArcWorth, arc_worth
+from unveil.evaluate.averaging import arc_probabilities, structure_weights
 from unveil.evaluate.bootstrap import ArcConfidence, bootstrap_arcs
 from unveil.evaluate.certainty import Certainty, certainty_of
 from unveil.evaluate.cross_validation import CrossValidation, cross_validate
@@ -35,6 +37,7 @@ __all__ = [
     "StateProfile",
     "Trait",
     "agreement",
+    "arc_probabilities",
     "arc_worth",
     "bootstrap_arcs",
     "certainty_of",
@@ -44,5 +47,6 @@ __all__ = [
     "log_loss",
     "paired_gain",
     "state_profiles",
+    "structure_weights",
     "usual_bic",
 ]

@@ -48,6 +48,11 @@ class LogLoss(Record):
         """Log P of all rows together, in nats."""
         return -math.log(2) * self.bits * float(self.weights.sum())
 
+    @property
+    def total_error(self) -> float:
+        """The standard error of `log_likelihood`, in nats."""
+        return math.log(2) * self.standard_error * float(self.weights.sum())
+
     @staticmethod
     def of(bits: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> LogLoss:
         """The weighted mean of bits per row and its standard error."""

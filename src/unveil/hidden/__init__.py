@@ -1,6 +1,7 @@
 """Where hidden variables come from, and how many states they have.
 
 - `semi_cliques.py`: the signature in a learned graph (Ch. 4, Algorithm 5)
+- `signatures.py`: fainter ones: paths, parts of neighbourhoods, overlapping semi-cliques (4.3)
 - `candidate.py`: a hidden parent put in place of a semi-clique
 - `agglomeration.py`: states from blanket assignments (Ch. 5, Algorithm 7)
 - `cardinality.py`: the number of states, refined by a short EM

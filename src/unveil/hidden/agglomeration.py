@@ -16,6 +16,8 @@ import numpy.typing as npt
 from unveil.errors import DataError
 from unveil.graph.dag import DAG
 from unveil.kernels.agglomerate import Cells, agglomerate, score_curve
+from unveil.kernels.scoring import LIKELIHOOD
+from unveil.score.base import Sample, Score
 from unveil.statistics.counting import positions
 from unveil.statistics.memory import MemoryStatistics, as_statistics
 from unveil.statistics.protocol import Statistics
@@ -34,8 +36,8 @@ class Agglomeration:
     Initial state s is the s-th distinct assignment of the blanket (`assignments[s]`, codes in the
     order of `blanket`); `initial` has the initial state of every row, `None` where the engine does
     not know its rows. Merge t joins `merges[t]` (the first stays) and changes the score by
-    `changes[t]`. `scores[k - 1]` is the BDeu score of the completed data with k states, up to a
-    constant that does not depend on k, for k up to `len(scores)`.
+    `changes[t]` (its data term). `scores[k - 1]` is the score of the completed data with k states,
+    up to a constant that does not depend on k, for k up to `len(scores)`.
     """
 
     name: str
@@ -88,20 +90,31 @@ def agglomerate_states(
     equivalent_sample_size: float = 5.0,
     cap: int = 400,
     max_states: int = 30,
+    score: Score | None = None,
 ) -> Agglomeration:
     """The tree of merges for the hidden variable `name` of `dag`.
 
     `data`, a table or another engine, must hold the variable's Markov blanket, complete; other
     hidden variables count with the states they have there. When the blanket shows more than
     `cap` assignments, the most frequent ones are initial states, and each other assignment joins
-    the one among them that agrees with it in most of the blanket.
+    the one among them that agrees with it in most of the blanket. The tree is told for up to
+    `max_states`.
 
-    >>> from unveil import datasets
+    Merges are judged by BDeu with `equivalent_sample_size`, or by a penalised likelihood as `score`
+    (`BIC()`, `MDL()`), which decomposes as well: every merge saves the same number of parameters,
+    so the one that costs least likelihood is best.
+
+    >>> from unveil import BIC, datasets
     >>> alarm = datasets.network("alarm")
     >>> rows = alarm.sample(10_000, seed=1)
     >>> agglomerate_states(rows, alarm.dag, "HYPOVOLEMIA").best
     2
+    >>> agglomerate_states(rows, alarm.dag, "HYPOVOLEMIA", score=BIC()).best
+    2
     """
+    penalised = score if score is not None and _is_likelihood(score) else None
+    if penalised is not None:
+        equivalent_sample_size = 0.0
     statistics = as_statistics(data)
     layout = _Layout(statistics, dag, name)
     place = [v.name for v in statistics.variables]
@@ -117,8 +130,16 @@ def agglomerate_states(
         counts.copy(), np.ones(n), layout.cells(equivalent_sample_size / n), merges, changes
     )
     score_curve(counts, merges, layout.cells(equivalent_sample_size), scores)
+    if penalised is not None:
+        sample = Sample(float(mass.sum()), len(dag.nodes))
+        scores -= [layout.penalty(penalised, k + 1, sample) for k in range(len(scores))]
     initial = None if found.which is None else target[found.which]
     return Agglomeration(name, layout.blanket, states, initial, merges, changes, scores)
+
+
+def _is_likelihood(score: Score) -> bool:
+    """Whether a score is a likelihood less penalties."""
+    return score.term is not None and score.term.mode == LIKELIHOOD
 
 
 class _Layout:
@@ -154,6 +175,16 @@ class _Layout:
             alphas.append(np.full(size, equivalent_sample_size / size))
             row_alphas.append(np.full(size, equivalent_sample_size / size * width))
         return Cells(*(np.concatenate(part) for part in (rows, alphas, row_alphas)))
+
+    def penalty(self, score: Score, n_states: int, sample: Sample) -> float:
+        """What the families cost when the variable has so many states."""
+        own, *children = self.families
+        given = float(math.prod(v.n_states for v in own))
+        total = float(score.penalty(given, float(n_states), float(len(own)), sample))
+        for *others, child in children:
+            rows = float(n_states * math.prod(v.n_states for v in others))
+            total += float(score.penalty(rows, float(child.n_states), len(others) + 1.0, sample))
+        return total
 
     def counts(
         self,

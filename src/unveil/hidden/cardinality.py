@@ -8,18 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unveil.em.scores import hidden_scores
 from unveil.em.short import short_em
+from unveil.em.structural import observed_score
 from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import Agglomeration, agglomerate_states
 from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
 from unveil.progress import Progress, Ticker
+from unveil.score.base import Score
+from unveil.score.bdeu import BDeu
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["Cardinality", "choose_cardinality", "completed_fit", "local_graph"]
+__all__ = ["Cardinality", "all_observed", "choose_cardinality", "completed_fit", "local_graph"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ def choose_cardinality(
     cap: int = 400,
     progress: Progress | None = None,
     time_limit: float | None = None,
+    score: Score | None = None,
 ) -> Cardinality:
     """The number of states of `name` that Cheeseman-Stutz prefers among the best few.
 
@@ -55,7 +58,8 @@ def choose_cardinality(
     of at most `iterations` from their completions, in the part of the network around the variable;
     then one and two fewer and one more than the winner, until the winner stays. Stopped early, it
     chooses among those tried so far, one at least. The variable has no column in `table` (or one
-    that is ignored).
+    that is ignored). Another `score` (`BIC()`, `MDL()`) takes the place of BDeu and of
+    Cheeseman-Stutz.
 
     >>> from unveil import datasets
     >>> alarm = datasets.network("alarm")
@@ -63,11 +67,12 @@ def choose_cardinality(
     >>> choose_cardinality(rows.without("HR"), alarm.dag, "HR").n_states
     3
     """
-    table = _all_observed(table)
-    tree = agglomerate_states(table, dag, name, equivalent_sample_size, cap)
+    table = all_observed(table)
+    tree = agglomerate_states(table, dag, name, equivalent_sample_size, cap, score=score)
     around = local_graph(dag, name)
     prior = EquivalentSampleSize(score_sample_size)
     ticker = Ticker.of(progress, time_limit)
+    judge = BDeu(score_sample_size) if score is None else score
     refined: dict[int, float] = {}
     waiting = _first_to_try(tree)
     while waiting:
@@ -76,7 +81,7 @@ def choose_cardinality(
             network = short_em(
                 network, table, prior, iterations, progress=lambda _: ticker.keep_going()
             )
-            refined[k] = hidden_scores(network, table, prior).cheeseman_stutz
+            refined[k] = observed_score(network, table, judge)[0]
             words = f"{name} with {k} states"
             if not ticker.offer("number of states", len(refined), refined[k], detail=words):
                 break
@@ -88,7 +93,7 @@ def choose_cardinality(
     return Cardinality(name, chosen, tree.states(chosen), refined, tree)
 
 
-def _all_observed(table: Table) -> Table:
+def all_observed(table: Table) -> Table:
     """The table with other hidden variables taken as columns like any other."""
     for v in table.variables:
         if v.hidden:

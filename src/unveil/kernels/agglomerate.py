@@ -7,7 +7,9 @@ of m initial states has m times the pseudo-counts of one. Then the state's part 
     T(h) = sum over cells of log G(S + a) / G(a)
            - sum over child rows of log G(S_row + a_row) / G(a_row),
 
-and a merge of i and j changes the score by T(i.j) - T(i) - T(j). Cells without counts add nothing,
+and a merge of i and j changes the score by T(i.j) - T(i) - T(j). Without pseudo-counts (a = 0) it
+is the state's part of the maximised log-likelihood instead, sum S log S - sum S_row log S_row, the
+data term of MDL and BIC, which decompose as well. Cells without counts add nothing,
 and most are without: an initial state has counts in one cell of every family. So each state
 carries the list of its cells with counts, and a pair visits the union of two lists.
 """
@@ -22,7 +24,7 @@ import numpy.typing as npt
 
 from unveil.kernels.compiled import compiled
 
-__all__ = ["Cells", "agglomerate", "score_curve", "state_term"]
+__all__ = ["Cells", "agglomerate", "log_rising", "score_curve", "state_term"]
 
 Array = npt.NDArray[Any]
 
@@ -38,6 +40,14 @@ class Cells(NamedTuple):
     row: Array
     alpha: Array
     row_alpha: Array
+
+
+@compiled(error_model="numpy")
+def log_rising(alpha: float, count: float) -> float:
+    """log G(alpha + count) / G(alpha); count log count where there is no pseudo-count."""
+    if alpha == 0.0:
+        return count * math.log(count)
+    return math.lgamma(alpha + count) - math.lgamma(alpha)
 
 
 @compiled(error_model="numpy")
@@ -67,15 +77,18 @@ def state_term(
             j += 1
         if cells.row[cell] != row:
             if row >= 0:
-                total -= math.lgamma(row_alpha + summed) - math.lgamma(row_alpha)
+                total -= log_rising(row_alpha, summed)
             row, row_alpha, summed = cells.row[cell], size * cells.row_alpha[cell], 0.0
         alpha = size * cells.alpha[cell]
-        if alpha != last_alpha:
-            last_alpha, log_gamma_alpha = alpha, math.lgamma(alpha)
-        total += math.lgamma(alpha + count) - log_gamma_alpha
+        if alpha == 0.0:
+            total += count * math.log(count)
+        else:
+            if alpha != last_alpha:
+                last_alpha, log_gamma_alpha = alpha, math.lgamma(alpha)
+            total += math.lgamma(alpha + count) - log_gamma_alpha
         summed += count
     if row >= 0:
-        total -= math.lgamma(row_alpha + summed) - math.lgamma(row_alpha)
+        total -= log_rising(row_alpha, summed)
     return total
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from unveil.discovery.averaged import Averaged
 from unveil.discovery.call import DiscoveryReport
 from unveil.discovery.evidence import Evidence
 from unveil.discovery.meaning import Meaning
@@ -45,14 +46,27 @@ def _add_evidence(page: Page, proof: Evidence) -> None:
     items = [
         f"Score: {proof.words}; {proof.gain:+,.1f} nats.",
         f"Prediction: {proof.held_out.bits:+.4f} bits per row saved on rows left out "
-        f"(95% interval {low:+.4f} to {high:+.4f}; {proof.verdict}).",
+        f"(95% interval {low:+.4f} to {high:+.4f}; {proof.verdict}); everything was chosen anew "
+        f"without them, and one was chosen in {proof.chosen:.0%} of the folds.",
+        f"Luck: {proof.luck_in_words}.",
     ]
+    if proof.averaged is not None:
+        items.append(_averaged_in_words(proof.name, proof.averaged))
     if proof.n_resamples:
         items.append(
             f"Stability: preferred in {proof.stability:.0%} of {proof.n_resamples} resampled "
             "tables."
         )
     page.items(items)
+
+
+def _averaged_in_words(name: str, found: Averaged) -> str:
+    links = ", ".join(f"{n} {p:.0%}" for n, p in found.links.items() if p >= 0.005)
+    states = ", ".join(f"{k} states {p:.0%}" for k, p in found.states.items() if p >= 0.005)
+    return (
+        f"Over the best {found.n_structures} structures: {name} is there with probability "
+        f"{found.hidden:.0%}; linked to {links}; {states}."
+    )
 
 
 def _add_meaning(page: Page, report: DiscoveryReport, meaning: Meaning) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["ArcPenalty", "FamilyPrior", "StructurePrior"]
+from unveil.graph.dag import DAG
+
+__all__ = ["ArcPenalty", "FamilyPrior", "StructurePrior", "log_prior_of"]
 
 
 class StructurePrior(Protocol):
@@ -44,3 +46,14 @@ class FamilyPrior:
     def family(self, child: str, parents: Sequence[str]) -> float:
         """What the function says."""
         return float(self.log_prior(child, parents))
+
+
+def log_prior_of(prior: StructurePrior | None, dag: DAG) -> float:
+    """log P(G) of a graph, up to a constant; zero without a prior.
+
+    >>> log_prior_of(ArcPenalty(2.0), DAG(["x", "y"], [("x", "y")]))
+    -2.0
+    """
+    if prior is None:
+        return 0.0
+    return sum(prior.family(name, dag.parents(name)) for name in dag.nodes)

@@ -7,7 +7,7 @@
 - `exact.py`: the best graph of all, for up to about 25 variables; `all_families.py` scores for it
 - `chow_liu.py`: the best forest
 - `annealing.py`: simulated annealing
-- `constraints.py`: what a search may not do
+- `constraints.py`: what a search may not do; `legal.py`: a graph made to keep to it
 - `graph_state.py`: the mutable graph that searches work on, and which moves are legal
 - `ties.py`: when two scores are the same
 - `sensitivity.py`: how the best graph depends on the equivalent sample size

@@ -7,20 +7,19 @@ scores are remembered, the second and later turns cost little.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.graph.dag import DAG
-from unveil.kernels.moves import link, may_add, recompute_reach
 from unveil.progress import Progress, Step, Ticker
 from unveil.score.protocol import Families
-from unveil.search.constraints import Constraints, Rules
+from unveil.search.constraints import Constraints
 from unveil.search.equivalence_search import EquivalenceClimber
 from unveil.search.graph_state import GraphState, dag_from
 from unveil.search.hill_climbing import Climber, hill_climbing, shake
+from unveil.search.legal import made_legal
 from unveil.search.result import SearchResult
 
 __all__ = ["combined_search"]
@@ -117,25 +116,6 @@ def _limited_search(
     if plain and limits.changeable is None and ticker.keep_going():
         unlimited = Constraints(max_parents=limits.max_parents)
         ideal = combined_search(scores, None, unlimited, seed=seed, progress=ticker)
-        other = climb(_made_legal(ideal.dag, limits.rules(scores.names), scores.names))
+        other = climb(made_legal(ideal.dag, limits.rules(scores.names), scores.names))
         best = max(best, other, key=lambda result: result.score)
     return replace(best, search=PHASE, elapsed=ticker.elapsed)
-
-
-def _made_legal(dag: DAG, rules: Rules, names: Sequence[str]) -> DAG:
-    """The graph with required arcs added, and forbidden ones turned round or left out."""
-    place = {name: i for i, name in enumerate(names)}
-    parents = rules.required.astype(np.uint8)
-    reach = np.zeros_like(parents)
-    recompute_reach(parents, reach)
-    room = rules.max_parents - rules.required.sum(axis=1)
-    for parent, child in dag.arcs:
-        ends = place[parent], place[child]
-        for x, y in (ends, ends[::-1]):
-            new = not (parents[y, x] or parents[x, y])
-            if new and may_add(reach, rules.allowed, room, x, y):
-                parents[y, x] = 1
-                room[y] -= 1
-                link(reach, x, y)
-                break
-    return dag_from(parents, names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ class Constraints:
     - `tiers`: groups of variables in the order of time; no arc goes from a later to an earlier one
     - `max_parents`: at most so many parents for any variable
     - `allowed_parents`: for some variables, the only parents they may have
+    - `no_parents`, `no_children`: variables that nothing leads to, or that lead nowhere
     - `changeable`: the only variables whose parents may differ from the start's
     - `no_leaf`: variables that may not lose their last child (a hidden one would mean nothing)
 
@@ -39,6 +40,8 @@ class Constraints:
     allowed_parents: Mapping[str, Iterable[str]] = field(default_factory=dict)
     changeable: Iterable[str] | None = None
     no_leaf: Iterable[str] = ()
+    no_parents: Iterable[str] = ()
+    no_children: Iterable[str] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "required", tuple((a, b) for a, b in self.required))
@@ -46,7 +49,8 @@ class Constraints:
         object.__setattr__(self, "tiers", tuple(tuple(tier) for tier in self.tiers))
         allowed = {child: tuple(parents) for child, parents in self.allowed_parents.items()}
         object.__setattr__(self, "allowed_parents", allowed)
-        object.__setattr__(self, "no_leaf", tuple(self.no_leaf))
+        for name in ("no_leaf", "no_parents", "no_children"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         if self.changeable is not None:
             object.__setattr__(self, "changeable", tuple(self.changeable))
         if self.max_parents is not None and self.max_parents < 0:
@@ -56,6 +60,26 @@ class Constraints:
     def only_max_parents(self) -> bool:
         """Whether nothing but the number of parents is limited."""
         return self == Constraints(max_parents=self.max_parents)
+
+    def with_hidden(self, hidden: Sequence[str]) -> Constraints:
+        """What constraints on columns mean where there are `hidden` variables as well.
+
+        A hidden variable may be a parent of any column, also of one that no column leads to: what
+        was said is said of columns. But nothing may go round a constraint through it. So where some
+        columns have no parents, or only certain ones, it has no column as its parent; with tiers,
+        only those of the first.
+
+        >>> limits = Constraints(no_parents=["sex"], no_children=["plans"])
+        >>> limits.with_hidden(["H1"])
+        Constraints(allowed_parents={'sex': ('H1',), 'H1': ('H1',)}, no_children=('plans',))
+        """
+        bound = {**dict.fromkeys(self.no_parents, ()), **self.allowed_parents}
+        if not hidden or not (bound or self.tiers):
+            return self
+        first = () if bound else tuple(self.tiers[0])
+        allowed = {child: (*parents, *hidden) for child, parents in bound.items()}
+        allowed |= {name: (*first, *hidden) for name in hidden if name not in bound}
+        return replace(self, no_parents=(), allowed_parents=allowed)
 
     def rules(self, names: Sequence[str], start: DAG | None = None) -> Rules:
         """The constraints as matrices over `names`, checked for contradictions."""
@@ -69,6 +93,10 @@ class Constraints:
             only = np.zeros(n, dtype=bool)
             only[[place[p] for p in parents]] = True
             allowed[place[child]] &= only
+        for child in self.no_parents:
+            allowed[place[child]] = False
+        for parent in self.no_children:
+            allowed[:, place[parent]] = False
         tier_of = {name: i for i, tier in enumerate(self.tiers) for name in tier}
         for child in tier_of:
             for parent in tier_of:
@@ -90,6 +118,7 @@ class Constraints:
         for child, parents in self.allowed_parents.items():
             mentioned += [child, *parents]
         mentioned += [*(self.changeable or ()), *self.no_leaf]
+        mentioned += [*self.no_parents, *self.no_children]
         for name in mentioned:
             if name not in place:
                 known = ", ".join(list(place)[:12])

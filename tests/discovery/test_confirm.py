@@ -1,0 +1,101 @@
+"""Choosing inside of folds: what is sure, what is luck, and what local structure explains."""
+
+import math
+
+import numpy as np
+import pytest
+
+from unveil import Table, Variable
+from unveil.discovery import Settings, Verdict, discover_networks
+from unveil.discovery.bench import Bench
+from unveil.discovery.candidates import Candidate, Place
+from unveil.discovery.confirm import Confirmation, confirm
+from unveil.em import fit_em
+from unveil.evaluate.log_loss import LogLoss
+from unveil.graph import DAG
+from unveil.progress import Ticker
+from unveil.search.learn import learn
+
+QUICK = Settings(max_hidden=1, max_candidates=6, max_adapted=2, max_polished=1, restarts=1)
+
+
+def binary(columns):
+    return Table([Variable(n, [0, 1]) for n in columns], list(columns.values()))
+
+
+def of_one_mood(n_rows, seed=7):
+    generator = np.random.default_rng(seed)
+    odds = np.where(generator.integers(0, 2, n_rows) == 1, 0.85, 0.2)
+    return binary({n: (generator.random(n_rows) < odds).astype(int) for n in "abcd"})
+
+
+def with_a_star(table, n_states=2, settings=QUICK):
+    """The bench without a hidden variable, and a hidden parent of everything."""
+    network = learn(table).network
+    bench = Bench.of(network, settings.score_of(network, table), table, settings, 1)
+    dag = DAG([*table.names, "H1"], [("H1", n) for n in table.names])
+    star = fit_em(dag, table, settings.prior, {"H1": n_states}, n_starts=3, seed=1).network
+    gain = settings.score_of(star, table) - bench.score
+    return bench, Candidate(place=Place("H1", table.names), network=star, gain=gain)
+
+
+def test_a_true_one_is_chosen_in_every_fold_and_is_sure():
+    bench, candidate = with_a_star(of_one_mood(800))
+    found = confirm(bench, [candidate], Ticker(), folds=5)
+    assert (found.n_chosen, found.n_folds) == (5, 5)
+    assert found.is_sure
+    assert not found.is_explained
+    low, high = found.interval
+    assert low < found.saved.bits < high
+    assert found.beyond is not None
+
+
+def test_where_there_is_nothing_none_is_chosen_and_nothing_is_saved():
+    generator = np.random.default_rng(3)
+    coins = binary({n: generator.integers(0, 2, 300) for n in "abcd"})
+    bench, candidate = with_a_star(coins)
+    found = confirm(bench, [candidate], Ticker(), folds=5)
+    assert found.n_chosen == 0
+    assert found.saved.bits == 0
+    assert not found.is_sure
+    assert found.compact is None
+
+
+def test_rows_left_out_are_predicted_by_what_was_learned_without_them():
+    """With the folds made by hand and one finalist, it is the plain paired comparison."""
+    table = of_one_mood(400)
+    bench, candidate = with_a_star(table)
+    found = confirm(bench, [candidate], Ticker(), folds=4)
+    assert len(found.saved.per_row) == table.n_rows
+    assert found.saved.weights.sum() == table.n_rows
+
+
+def test_local_structure_that_explains_it_as_well_refuses_it():
+    """A parent that matters only when another is on: y copies p1 if s, else p2, else p3 ..."""
+    generator = np.random.default_rng(5)
+    n = 1500
+    columns = {x: generator.integers(0, 2, n) for x in ("s", "t", "p", "q", "r")}
+    source = np.where(columns["s"] == 1, columns["p"],
+                      np.where(columns["t"] == 1, columns["q"], columns["r"]))  # fmt: skip
+    columns["y"] = np.where(generator.random(n) < 0.85, source, 1 - source)
+    found = discover_networks(binary(columns), QUICK, seed=1, n_jobs=1)
+    assert found.hidden == ()
+    words = {c.verdict for c in found.rounds[-1].candidates}
+    assert Verdict.KEPT not in words
+
+
+def test_the_interval_is_wider_than_the_folds_say():
+    bits = LogLoss.of(np.array([0.1, 0.3, -0.1, 0.2]), np.ones(4))
+    found = Confirmation(bits, 10, 10)
+    assert found.error == pytest.approx(bits.standard_error * math.sqrt(1 + 10 / 9))
+    low, high = found.interval
+    assert high - low == pytest.approx(2 * 1.96 * found.error)
+    assert found.luck == pytest.approx(1.645 * bits.standard_error)
+    surely = Confirmation(LogLoss.of(np.full(4, 0.1), np.ones(4)), 10, 10, bits, bits)
+    assert surely.is_explained
+    assert not surely.is_sure
+
+
+def test_stopped_it_says_nothing():
+    bench, candidate = with_a_star(of_one_mood(100))
+    assert confirm(bench, [candidate], Ticker(time_limit=0.0), folds=3) is None
