@@ -91,7 +91,9 @@ def test_auto_takes_the_best_and_tells_all(mixed):
 
 
 def test_a_model_file_predicts_the_same(mixed, tmp_path):
-    found = learn_classifier(mixed, "y", "tan", parameters="discriminative", strength=1, judge=False)
+    found = learn_classifier(
+        mixed, "y", "tan", parameters="discriminative", strength=1, judge=False
+    )
     found.save(tmp_path / "model.json")
     again = Classifier.load(tmp_path / "model.json", "y")
     new = mixed.drop(columns="y").head(30)
@@ -125,7 +127,9 @@ def test_rows_without_a_class_are_left_aside_and_predicted(rows):
 def test_a_predictor_that_determines_the_class_is_told():
     random = np.random.default_rng(1)
     y = random.integers(2, size=100)
-    table = Table.from_frame({"copy": np.where(y, "p", "n"), "b": random.integers(3, size=100), "y": y})
+    table = Table.from_frame(
+        {"copy": np.where(y, "p", "n"), "b": random.integers(3, size=100), "y": y}
+    )
     found = learn_classifier(table, "y", seed=1)
     assert found.judgement.accuracy == 1.0
     assert found.judgement.log_loss < 0.05
@@ -155,7 +159,7 @@ def test_tables_that_are_too_small_or_empty():
         learn_classifier({"a": ["x"] * 30, "y": np.linspace(0, 1, 30)}, "y")
     with pytest.raises(DataError, match="no row has a value of the class"):
         learn_classifier(Table([Variable("a", ["x"]), Variable("y", [0, 1])], [[0], [-1]]), "y")
-    with pytest.raises(DataError, match="model is one of auto, naive.*Did you mean 'naive'"):
+    with pytest.raises(DataError, match=r"model is one of auto, naive.*Did you mean 'naive'"):
         learn_classifier(few, "y", "naif")
     with pytest.raises(ModelError, match="no variable 'z' to predict"):
         Classifier(found.network, "z")

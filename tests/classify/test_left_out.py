@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unveil import Table, Variable
-from unveil.classify.cuts import class_cuts
 from unveil.classify.classifier import Classifier
 from unveil.classify.columns import Columns, columns_of, with_cuts
+from unveil.classify.cuts import class_cuts
 from unveil.classify.families import (
     best_strength,
     family_scores,
@@ -28,7 +28,11 @@ def random_columns(seed, n=40, k=3, weights=False, numbers=True):
     a = (y + random.integers(2, size=n)) % 4
     b = (a + random.integers(3, size=n)) % 3
     c = random.integers(2, size=n)
-    variables = [Variable("a", list("pqrs")), Variable("b", list("xyz")), Variable("c", ["no", "yes"])]
+    variables = [
+        Variable("a", list("pqrs")),
+        Variable("b", list("xyz")),
+        Variable("c", ["no", "yes"]),
+    ]
     cells = [a, b, c]
     if numbers:
         x = random.normal(y, 1.0)
@@ -176,7 +180,9 @@ def test_numbers_are_cut_and_gaps_stay_told():
     y = random.integers(2, size=200)
     x = y * 3 + random.normal(size=200)
     x[:9] = np.nan
-    columns = with_cuts(columns_of(Table.from_frame({"x": x, "noise": random.normal(size=200), "y": y}), "y"))
+    columns = with_cuts(
+        columns_of(Table.from_frame({"x": x, "noise": random.normal(size=200), "y": y}), "y")
+    )
     assert columns.names == ("x",)
     assert columns.variables[0].states[-1] == "(empty)"
     assert len(columns.variables[0].cuts) >= 1
