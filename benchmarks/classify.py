@@ -13,7 +13,8 @@ and predicts the one left out. What each is given, as its users would:
 - LogisticRegression: one-hot columns and standardised numbers; HistGradientBoosting: categories and
   gaps by its own means, all settings at their defaults
 - pyAgrum `BNClassifier`: TAN, naive Bayes and greedy hill climbing (BIC), numbers cut into 5
-  quantile bins, a prior of smoothing 1; empty cells as a category
+  quantile bins, a prior of smoothing 1; empty cells as a category, labels that it has not seen as
+  the most frequent one
 
 Then: leave-one-out over adult, cut, and predictions for a million rows.
 """
@@ -170,11 +171,16 @@ class Agrum:
             type_processor=processor, learningMethod=self.method, prior="Smoothing", priorWeight=1,
         )  # fmt: skip
         self.classes_ = np.array(sorted(y.unique()))
-        self.model.fit(self._named(X), np.array(y))
+        seen = self._named(X)
+        self.known = {c: seen[c].value_counts().index for c in seen.select_dtypes(exclude="number")}
+        self.model.fit(seen, np.array(y))
         return self
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
-        return np.asarray(self.model.predict_proba(self._named(X)))
+        rows = self._named(X)
+        for column, labels in self.known.items():  # it refuses labels that it has not seen
+            rows[column] = rows[column].where(rows[column].isin(labels), labels[0])
+        return np.asarray(self.model.predict_proba(rows))
 
     def _named(self, X: pd.DataFrame) -> pd.DataFrame:
         made = few_numbers_as_labels(X).set_axis(self.names, axis=1)
