@@ -61,6 +61,7 @@ TABLES = {
     "vehicle": "Class",
     "wine": "class",
     "adult_train": "income",
+    "lung_cancer": "class",
     "audiology_train": "class",
     "mushroom": "class",
     "nursery": "class",
