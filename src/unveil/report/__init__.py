@@ -9,10 +9,13 @@
   `discover_folder`: `write_discovery`, page, networks and posteriors as files
 - `context_tree`: `context_tree`, a tree of contexts inside a family as SVG
 - `sensitivity_figure`: `draw_sensitivity`, how the graph depends on the equivalent sample size
+- `classify_page`: `classify_page`, the page of `unveil classify`, and `write_classification`, all
+  its files; `square_chart`: its curves and weights
 - `colours` and `text`: shared by the files above
 """
 
 from unveil.report.charts import bar_chart, before_after_chart, line_chart
+from unveil.report.classify_page import classify_page, write_classification
 from unveil.report.context_tree import context_tree
 from unveil.report.discover_folder import write_discovery
 from unveil.report.discover_page import discover_page
@@ -22,6 +25,7 @@ from unveil.report.merge_tree import merge_tree
 from unveil.report.page import Page
 from unveil.report.picture import Picture, draw, svg_text
 from unveil.report.sensitivity_figure import draw_sensitivity
+from unveil.report.square_chart import square_chart, weight_chart
 
 __all__ = [
     "ArcRecord",
@@ -31,6 +35,7 @@ __all__ = [
     "Picture",
     "bar_chart",
     "before_after_chart",
+    "classify_page",
     "context_tree",
     "discover_page",
     "draw",
@@ -39,6 +44,9 @@ __all__ = [
     "learn_page",
     "line_chart",
     "merge_tree",
+    "square_chart",
     "svg_text",
+    "weight_chart",
+    "write_classification",
     "write_discovery",
 ]
