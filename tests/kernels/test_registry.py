@@ -53,6 +53,10 @@ ORACLES = {
     "score_families": (
         "kernels.test_families_and_bits", "test_scores_of_families_from_counts_by_hand",
     ),
+    "curve": ("model.test_curves", "test_the_derivatives_of_a_curve_by_finite_differences"),
+    "start_curve": ("model.test_curves", "test_a_curve_is_found_again"),
+    "fit_curve": ("model.test_curves", "test_the_fit_is_as_good_as_a_general_optimiser_finds"),
+    "fit_families": ("model.test_curves", "test_a_curve_is_found_again"),
     "propagate_loopy": ("infer.approximate.test_loopy", "test_polytrees_are_exact"),
     "ascend": (
         "infer.approximate.test_mean_field",

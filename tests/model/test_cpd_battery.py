@@ -8,7 +8,7 @@ import pytest
 
 from unveil import Network, TableCPD, Variable
 from unveil.formats.native import CPD_KINDS
-from unveil.model import CPD, ConditionalGaussianCPD, LinearGaussianCPD
+from unveil.model import CPD, ConditionalGaussianCPD, Curve, LinearGaussianCPD, NonlinearCPD
 
 RAIN, DOSE = Variable("rain", ["no", "yes"]), Variable("dose", [1, 2, 3])
 AGE, HEIGHT = Variable("age"), Variable("height")
@@ -36,6 +36,22 @@ CPDS = {
     "conditional Gaussian without continuous parents": ConditionalGaussianCPD(
         WEIGHT, [RAIN], [0.0, 5.0], np.zeros((2, 0)), [1.0, 0.25]
     ),
+    "sigmoid": NonlinearCPD(WEIGHT, [AGE, HEIGHT], Curve(), -2, 3, [0.5], [0.4, -1.0], 0.3),
+    "hyperbolic": NonlinearCPD(
+        WEIGHT, [AGE, HEIGHT], Curve("hyperbolic"), 3, -2, [0.5], [0.4, -1.0], 0.3
+    ),
+    "reaction": NonlinearCPD(
+        WEIGHT, [AGE, HEIGHT], Curve("reaction"), 0, 5, [0.5, -0.5], [0.4, -1.0], 0.3
+    ),
+    "multiplicative noise": NonlinearCPD(
+        WEIGHT, [AGE], Curve("sigmoid", "multiplicative"), 2, 5, [0.5], [0.4], 0.04
+    ),
+    "log-normal noise": NonlinearCPD(
+        WEIGHT, [AGE], Curve("sigmoid", "log-normal"), 2, 5, [0.5], [0.4], 0.01
+    ),
+    "curve without parents": NonlinearCPD(
+        WEIGHT, [], Curve("reaction", "multiplicative"), 2, 2, [], [], 0.01
+    ),
 }  # fmt: skip
 N_PARAMETERS = {
     "table": 12,
@@ -46,6 +62,12 @@ N_PARAMETERS = {
     "linear Gaussian without parents": 2,
     "conditional Gaussian": 18,
     "conditional Gaussian without continuous parents": 4,
+    "sigmoid": 6,
+    "hyperbolic": 6,
+    "reaction": 7,
+    "multiplicative noise": 5,
+    "log-normal noise": 5,
+    "curve without parents": 2,
 }
 
 every_kind = pytest.mark.parametrize("cpd", CPDS.values(), ids=CPDS)

@@ -15,6 +15,7 @@ from unveil.model.conditional_gaussian_cpd import ConditionalGaussianCPD
 from unveil.model.cpd import CPD
 from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.network import Network
+from unveil.model.nonlinear_cpd import NonlinearCPD
 from unveil.model.table_cpd import TableCPD
 from unveil.table.variable import Variable
 
@@ -24,7 +25,7 @@ FORMAT = "unveil-network"
 VERSION = 1
 
 CPD_KINDS: dict[str, type[CPD]] = {
-    kind.kind: kind for kind in (TableCPD, LinearGaussianCPD, ConditionalGaussianCPD)
+    kind.kind: kind for kind in (TableCPD, LinearGaussianCPD, ConditionalGaussianCPD, NonlinearCPD)
 }
 """The kinds of conditional distributions a file may hold; a new kind is one entry."""
 

@@ -5,6 +5,8 @@
 - `table_cpd.py`: `TableCPD`, a table of probabilities
 - `gaussian_cpd.py`: `LinearGaussianCPD`, a mean that is linear in continuous parents
 - `conditional_gaussian_cpd.py`: `ConditionalGaussianCPD`, discrete parents choose among those
+- `nonlinear_cpd.py`: `NonlinearCPD`, a mean that is a bounded curve of continuous parents
+- `curves.py`, `curve_fit.py`, `curve_network.py`: the curves, their noise, how they are fitted
 - `prior.py`: Dirichlet priors over tables
 - `fit.py`: `fit`, parameters from complete weighted rows
 - `marginal.py`: exact marginals of a few variables
@@ -13,10 +15,13 @@
 
 from unveil.model.conditional_gaussian_cpd import ConditionalGaussianCPD, fit_gaussian
 from unveil.model.cpd import CPD
+from unveil.model.curve_network import fit_curves
+from unveil.model.curves import Curve
 from unveil.model.fit import fit
 from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.marginal import marginal
 from unveil.model.network import Network
+from unveil.model.nonlinear_cpd import NonlinearCPD
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize, PriorNetwork, PseudoCount
 from unveil.model.table_cpd import TableCPD
 from unveil.model.turning import facing_away_from
@@ -24,15 +29,18 @@ from unveil.model.turning import facing_away_from
 __all__ = [
     "CPD",
     "ConditionalGaussianCPD",
+    "Curve",
     "DirichletPrior",
     "EquivalentSampleSize",
     "LinearGaussianCPD",
     "Network",
+    "NonlinearCPD",
     "PriorNetwork",
     "PseudoCount",
     "TableCPD",
     "facing_away_from",
     "fit",
+    "fit_curves",
     "fit_gaussian",
     "marginal",
 ]
