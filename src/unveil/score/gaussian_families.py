@@ -41,7 +41,8 @@ class GaussianFamilies:
     >>> a, b = generator.normal(size=(2, 500))
     >>> table = Table.from_frame({"a": a, "b": b, "c": a - b + generator.normal(size=500)})
     >>> scores = GaussianFamilies(table, BIC())
-    >>> scores.total(DAG(list("abc"), [("a", "c"), ("b", "c")])) > scores.total(DAG(list("abc"), [("a", "c")]))
+    >>> arcs = [("a", "c"), ("b", "c")]
+    >>> scores.total(DAG(table.names, arcs)) > scores.total(DAG(table.names, arcs[:1]))
     True
     """
 
