@@ -2,12 +2,15 @@
 
 - `base.py`: what a score is, and the record of the sample it is computed on
 - `likelihood.py`, `bic.py`, `mdl.py`, `aic.py`: likelihood less a penalty
+- `bge.py`: the Bayesian Gaussian score
 - `k2.py`, `bdeu.py`, `bde.py`: Bayesian Dirichlet scores
 - `nml.py`: prior-free scores by normalised maximum likelihood
 - `incomplete.py`: how scores judge incomplete data, from expected counts
 - `structure.py`: prior probabilities of structures
 - `protocol.py`: `Families`, what a search sees
 - `families.py`: `FamilyScores`, scores of families and whole graphs, cached and compiled
+- `gaussian.py`: what a score is for linear Gaussian families
+- `gaussian_families.py`: `GaussianFamilies`, those of continuous columns, from their moments
 - `gradient.py`: how a score changes with the weight of a row
 """
 
@@ -15,8 +18,11 @@ from unveil.score.aic import AIC
 from unveil.score.base import Sample, Score
 from unveil.score.bde import BDe
 from unveil.score.bdeu import BDeu
+from unveil.score.bge import BGe
 from unveil.score.bic import BIC
 from unveil.score.families import FamilyScores
+from unveil.score.gaussian import GaussianScore, GaussianTerm
+from unveil.score.gaussian_families import GaussianFamilies
 from unveil.score.gradient import weight_gradient
 from unveil.score.incomplete import ExpectedFamilies, ExpectedFamily
 from unveil.score.k2 import K2
@@ -35,12 +41,16 @@ __all__ = [
     "ArcPenalty",
     "BDe",
     "BDeu",
+    "BGe",
     "ExpectedFamilies",
     "ExpectedFamily",
     "FactorisedNML",
     "Families",
     "FamilyPrior",
     "FamilyScores",
+    "GaussianFamilies",
+    "GaussianScore",
+    "GaussianTerm",
     "LogLikelihood",
     "QuotientNML",
     "Sample",
