@@ -30,6 +30,8 @@ LIMITS = np.array([20.0, 60.0, 40.0])
 """Bounds of (low and high, offsets, weights) in standard units: beyond them a curve is a straight
 line, or a step, to many digits, and a likelihood that still grows does so by rounding."""
 MAX_STEPS, TOLERANCE = 100, 1e-7
+MOST_KEPT = 200_000
+"""So many fits are remembered, each some 300 bytes."""
 LEAST_VARIANCE = 1e-6
 """The least share of a child's variance that a curve may leave unexplained. Below it, rows that are
 few or copied would make a density that no row left out can have."""
@@ -70,6 +72,7 @@ class Fitter:
     ) -> None:
         self.curve, self.weights = curve, np.ascontiguousarray(weights, np.float64)
         self.total = float(self.weights.sum())
+        self._kept: dict[tuple[int, tuple[int, ...]], tuple[Matrix, float]] = {}
         self.mean = columns @ self.weights / self.total
         self.spread = np.sqrt(np.square(columns - self.mean[:, None]) @ self.weights / self.total)
         shown = names or [str(i + 1) for i in range(len(columns))]
@@ -97,6 +100,47 @@ class Fitter:
             p += 1
         return p
 
+    def standard(
+        self, child: int, parents: Sequence[int]
+    ) -> tuple[Matrix, float, float, Matrix, Matrix, float]:
+        """In standard units: the child's column, low, high, offsets, weights and variance.
+
+        Without parents, low and high are where a first fit would start, the offset is the mean
+        ideal profile's and the variance that of the child.
+        """
+        x = self.raw[child] / self.mean[child] if self.curve.positive else self.columns[child]
+        if not len(parents):
+            ends = x.min(), x.max()
+            low, high = (
+                ends[0] - MARGINS[0] * (ends[1] - ends[0]),
+                ends[1] + MARGINS[0] * (ends[1] - ends[0]),
+            )
+            if self.curve.positive:
+                low, high = ends[0] / (1 + MARGINS[0]), ends[1] * (1 + MARGINS[0])
+            none = np.zeros(0)
+            found = self._without_parents(child)
+            variance = found.variance if self.curve.positive else 1.0
+            return x, float(low), float(high), none, none, variance
+        p, left = self._fitted(child, tuple(parents))
+        n_offsets = self.curve.n_offsets(len(parents))
+        low, high = np.exp(p[:2]) if self.curve.positive else p[:2]
+        weights = p[2 + n_offsets : 2 + n_offsets + len(parents)]
+        variance = float(self._variance(np.array(left)))
+        return x, float(low), float(high), p[2 : 2 + n_offsets], weights, variance
+
+    def _fitted(self, child: int, parents: tuple[int, ...]) -> tuple[Matrix, float]:
+        """The kernel's answer for one family, remembered from the last question."""
+        key = (child, parents)
+        if key not in self._kept:
+            p, left = self._kernel(np.array([child], np.int64), [parents])
+            self._keep([key], p, left)
+        return self._kept[key]
+
+    def _keep(self, keys: Sequence[tuple[int, tuple[int, ...]]], p: Matrix, left: Matrix) -> None:
+        if len(self._kept) + len(keys) > MOST_KEPT:
+            self._kept.clear()
+        self._kept |= {key: (p[i], float(left[i])) for i, key in enumerate(keys)}
+
     def log_likelihoods(self, families: Sequence[tuple[int, Sequence[int]]]) -> Matrix:
         """The maximised log-likelihood of every family, all parents known to vary."""
         out = np.empty(len(families))
@@ -110,7 +154,8 @@ class Fitter:
             out[rest] = [self.fit(*families[i]).log_likelihood for i in rest]
             return out
         children = np.array([families[i][0] for i in rest], np.int64)
-        _, left = self._kernel(children, [families[i][1] for i in rest])
+        p, left = self._kernel(children, [families[i][1] for i in rest])
+        self._keep([(families[i][0], tuple(families[i][1])) for i in rest], p, left)
         out[rest] = self._likelihood(children, left)
         return out
 

@@ -11,6 +11,7 @@
 - `families.py`: `FamilyScores`, scores of families and whole graphs, cached and compiled
 - `gaussian.py`: what a score is for linear Gaussian families
 - `gaussian_families.py`: `GaussianFamilies`, those of continuous columns, from their moments
+- `curve_families.py`: `CurveFamilies`, those of curves, fitted to the rows
 - `gradient.py`: how a score changes with the weight of a row
 """
 
@@ -20,6 +21,7 @@ from unveil.score.bde import BDe
 from unveil.score.bdeu import BDeu
 from unveil.score.bge import BGe
 from unveil.score.bic import BIC
+from unveil.score.curve_families import CurveFamilies
 from unveil.score.families import FamilyScores
 from unveil.score.gaussian import GaussianScore, GaussianTerm
 from unveil.score.gaussian_families import GaussianFamilies
@@ -42,6 +44,7 @@ __all__ = [
     "BDe",
     "BDeu",
     "BGe",
+    "CurveFamilies",
     "ExpectedFamilies",
     "ExpectedFamily",
     "FactorisedNML",
