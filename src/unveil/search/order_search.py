@@ -136,9 +136,7 @@ class OrderClimber:
         others = self.order[self.order != v]
         without, behind, own = np.empty(self.n - 1), np.empty(self.n - 1), np.empty(self.n)
         while self._to_open(
-            try_positions(
-                self._trees, self._opener, v, others, without, behind, own, self._wanted
-            )
+            try_positions(self._trees, self._opener, v, others, without, behind, own, self._wanted)
         ):
             pass
         # Total at place i: those before it without v, v itself, those after it with v before them.
@@ -147,7 +145,9 @@ class OrderClimber:
         totals[:-1] += np.cumsum(behind[::-1])[::-1]
         low, high = self._span(v, others.tolist())
         here = int(np.flatnonzero(self.order == v)[0])
-        best = low + int(totals[low : high + 1].argmax())
+        # Places that differ by rounding only are one place, and the first of them stands for it.
+        near = totals[low : high + 1] >= totals[low : high + 1].max() - self.tie
+        best = low + int(near.argmax())
         gain = float(totals[best] - totals[here])
         if gain <= self.tie:
             return 0.0
@@ -179,8 +179,7 @@ class OrderClimber:
         return ends
 
     def _to_open(self, n_wanted: int) -> bool:
-        """Open the nodes that are wanted, and make room where a kernel had none; `False` if all
-        was there."""
+        """Open the nodes that a kernel wants, and make room for more; `False` if it had all."""
         if n_wanted == 0:
             return False
         nodes = self._wanted[: max(0, n_wanted)].tolist()
