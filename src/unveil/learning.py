@@ -20,12 +20,13 @@ from unveil.model.fit import fit as fit_complete
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.progress import Listener
-from unveil.score import SCORES, BDeu
+from unveil.score import GAUSSIAN_SCORES, SCORES, BDeu, BGe
 from unveil.score.base import Score
 from unveil.score.families import FamilyScores
+from unveil.score.gaussian import GaussianScore
 from unveil.score.structure import StructurePrior
 from unveil.search.constraints import Constraints
-from unveil.search.learn import SEARCHES, Learned
+from unveil.search.learn import SEARCHES, Learned, default_score
 from unveil.search.learn import learn as learn_complete
 from unveil.search.result import SearchResult
 from unveil.statistics.protocol import Statistics
@@ -41,7 +42,7 @@ DEFAULT_SEARCH = "combined"
 
 def learn(
     data: Data | Statistics,
-    score: Score | str | None = None,
+    score: Score | GaussianScore | str | None = None,
     search: str = DEFAULT_SEARCH,
     *,
     weights: Weights = None,
@@ -66,11 +67,14 @@ def learn(
     `data` is a table, a pandas, polars or Arrow frame, a dict of columns, an array, the path of a
     file, or an engine of `unveil.statistics`. `weights` say how often each row counts, as a
     column's name or one number for every row; the columns of `drop` are left out, and so are
-    identifiers and dates unless `keep` names them; continuous ones are cut by `discretize`
-    (`equal_frequency`, `equal_width`, `kmeans`, `deviation`) into `n_bins` bins.
+    identifiers and dates unless `keep` names them. Continuous columns get linear Gaussian
+    distributions, unless they are cut by `discretize` (`equal_frequency`, `equal_width`, `kmeans`,
+    `deviation`) into `n_bins` bins; columns of one value and exact linear functions of others are
+    left out with a warning.
 
-    `score` is BDeu unless given, as a score or by its name in `unveil.score.SCORES`;
-    `equivalent_sample_size` is that of BDeu, 1 unless given. A complete table is searched by
+    `score` is BDeu unless given, BIC where columns are continuous: a score or its name in
+    `unveil.score.SCORES` or, for continuous columns, `unveil.score.GAUSSIAN_SCORES`.
+    `equivalent_sample_size` is that of BDeu or BGe, 1 unless given. A complete table is searched by
     `search`, one of `unveil.search.SEARCHES` (see `unveil.search.learn`); one with missing cells by
     structural EM (`structural_em`), whose score is that of what was observed. `max_parents` and
     `constraints` limit the graph, `structure_prior` says which graphs are likely beforehand,
@@ -94,8 +98,11 @@ def learn(
             f"there is no search {search!r}; choose one of {', '.join(SEARCHES)}."
             + did_you_mean(search, SEARCHES)
         )
-    chosen = _chosen_score(score, equivalent_sample_size)
-    table = data if is_engine(data) else ready_table(data, weights, drop, discretize, n_bins, keep)
+    table = (
+        data if is_engine(data)
+        else ready_table(data, weights, drop, discretize, n_bins, keep, numbers=True)
+    )  # fmt: skip
+    chosen = _chosen_score(score, equivalent_sample_size, table)
     shared: dict[str, Any] = {
         "constraints": _limits(constraints, max_parents), "start": start, "prior": prior,
         "seed": seed, "progress": progress, "time_limit": time_limit, "n_jobs": n_jobs,
@@ -169,24 +176,29 @@ def fit(
     return fit_em(structure, table, prior, hidden, seed=seed, **options).network
 
 
-def score_named(name: str, equivalent_sample_size: float = 1.0) -> Score:
-    """The score that `SCORES` has under this name; the size is for `bdeu` and ignored by others.
+def score_named(name: str, equivalent_sample_size: float = 1.0) -> Any:
+    """The score of this name in `SCORES` or `GAUSSIAN_SCORES`.
+
+    The size is that of `bdeu` and `bge`, and ignored by others.
 
     >>> score_named("bdeu", 5.0), score_named("bic").name
     (BDeu(equivalent_sample_size=5.0), 'bic')
     """
-    if name not in SCORES:
+    known = SCORES | GAUSSIAN_SCORES
+    if name not in known:
         raise DataError(
-            f"there is no score {name!r}; choose one of {', '.join(SCORES)}."
-            + did_you_mean(name, SCORES)
+            f"there is no score {name!r}; choose one of {', '.join(known)}."
+            + did_you_mean(name, known)
         )
-    made: Score = BDeu(equivalent_sample_size) if name == "bdeu" else SCORES[name]()
-    return made
+    sized: dict[str, Any] = {"bdeu": BDeu, "bge": BGe}
+    return sized[name](equivalent_sample_size) if name in sized else known[name]()
 
 
-def _chosen_score(score: Score | str | None, size: float | None) -> Score:
+def _chosen_score(
+    score: Score | GaussianScore | str | None, size: float | None, data: Table | Statistics
+) -> Any:
     if isinstance(score, str) or score is None:
-        return score_named(score or "bdeu", 1.0 if size is None else size)
+        return score_named(score or default_score(data).name, 1.0 if size is None else size)
     if size is not None:
         raise DataError(
             f"equivalent_sample_size is for a score given by its name; {score!r} has its own"

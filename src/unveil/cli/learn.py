@@ -57,15 +57,20 @@ def learn(
         ),
     ] = None,
     score: Annotated[
-        str, typer.Option(help="bdeu, bic, mdl, aic, k2, fnml, qnml or likelihood.")
-    ] = "bdeu",
+        str | None,
+        typer.Option(
+            help="bdeu, bic, mdl, aic, k2, fnml, qnml or likelihood; for continuous columns bic, "
+            "mdl, aic, bge or likelihood.",
+            show_default="bdeu, or bic where columns are continuous",
+        ),
+    ] = None,
     equivalent_sample_size: Annotated[
-        float, typer.Option(help="Equivalent sample size of bdeu.")
+        float, typer.Option(help="Equivalent sample size of bdeu or bge.")
     ] = 1.0,
     search: Annotated[
         str,
         typer.Option(
-            help="combined, hill-climbing, tabu, equivalence, exact, chow-liu or annealing."
+            help="combined, hill-climbing, tabu, equivalence, exact, chow-liu, order or annealing."
         ),
     ] = "combined",
     max_parents: Annotated[
@@ -93,10 +98,12 @@ def learn(
     from unveil.evaluate import arc_worth
     from unveil.learning import learn as learn_network
     from unveil.learning import score_named
+    from unveil.search.learn import default_score
 
-    table = prepared(data, reading, drop, discretize, n_bins)
+    table = prepared(data, reading, drop, discretize, n_bins, numbers=True)
+    name = score or default_score(table).name
     settings: dict[str, Any] = {
-        "score": score_named(score, equivalent_sample_size),
+        "score": score_named(name, equivalent_sample_size),
         "search": search,
         "constraints": _constraints(max_parents, require, forbid, tier),
         "seed": seed,

@@ -57,23 +57,37 @@ OLD_METHODS = {"width": "equal_width", "frequency": "equal_frequency"}
 
 
 def prepared(
-    data: Path, reading: dict[str, Any], drop: list[str] | None, method: str | None, n_bins: int
+    data: Path,
+    reading: dict[str, Any],
+    drop: list[str] | None,
+    method: str | None,
+    n_bins: int,
+    *,
+    numbers: bool = False,
 ) -> Table:
     """The table in a file, ready to learn from."""
-    return read_and_prepared(data, reading, drop, method, n_bins)[1]
+    return read_and_prepared(data, reading, drop, method, n_bins, numbers=numbers)[1]
 
 
 def read_and_prepared(
-    data: Path, reading: dict[str, Any], drop: list[str] | None, method: str | None, n_bins: int
+    data: Path,
+    reading: dict[str, Any],
+    drop: list[str] | None,
+    method: str | None,
+    n_bins: int,
+    *,
+    numbers: bool = False,
 ) -> tuple[Table, Table]:
-    """The table in a file as it is, and ready to learn from."""
+    """The table in a file as it is, and ready to learn from; `numbers` may stay continuous."""
     from unveil.table import Table, prepare
 
     table = Table.read(data, **reading)
     way = None if method is None else OLD_METHODS.get(method, method)
     away = columns_named(drop, table.names)
     asked_for = {*(reading.get("kinds") or ()), *(reading.get("states") or ())}
-    ready = prepare(table, drop=away, discretize=way, n_bins=n_bins, keep=asked_for)
+    ready = prepare(
+        table, drop=away, discretize=way, n_bins=n_bins, keep=asked_for, numbers=numbers
+    )
     return table, ready.table
 
 

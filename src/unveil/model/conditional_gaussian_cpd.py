@@ -97,10 +97,11 @@ class ConditionalGaussianCPD:
         believed = GaussianPrior.of(prior)
         discrete = [p for p in parents if p.is_discrete]
         continuous = [p for p in parents if not p.is_discrete]
-        _refuse_or_warn_unseen(variable, statistics.weights, not believed.strength)
+        strength = believed.strength + believed.borrowed
+        _refuse_or_warn_unseen(variable, statistics.weights, not strength)
         shape = statistics.weights.shape
         pooled = statistics.pooled()
-        imagined = pooled.independent(believed.strength) if believed.strength else None
+        imagined = pooled.independent(strength) if strength else None
         fits = []
         for states in np.ndindex(shape):
             moments = statistics.at(states)

@@ -9,9 +9,11 @@
 - `structure.py`: prior probabilities of structures
 - `protocol.py`: `Families`, what a search sees
 - `families.py`: `FamilyScores`, scores of families and whole graphs, cached and compiled
+- `choose.py`: `families_for`, who scores a table, by what its columns are
 - `gaussian.py`: what a score is for linear Gaussian families
 - `gaussian_families.py`: `GaussianFamilies`, those of continuous columns, from their moments
 - `curve_families.py`: `CurveFamilies`, those of curves, fitted to the rows
+- `mixed_families.py`: `MixedFamilies`, those of discrete and continuous columns together
 - `gradient.py`: how a score changes with the weight of a row
 """
 
@@ -21,6 +23,7 @@ from unveil.score.bde import BDe
 from unveil.score.bdeu import BDeu
 from unveil.score.bge import BGe
 from unveil.score.bic import BIC
+from unveil.score.choose import AnyFamilies, families_for
 from unveil.score.curve_families import CurveFamilies
 from unveil.score.families import FamilyScores
 from unveil.score.gaussian import GaussianScore, GaussianTerm
@@ -30,6 +33,7 @@ from unveil.score.incomplete import ExpectedFamilies, ExpectedFamily
 from unveil.score.k2 import K2
 from unveil.score.likelihood import LogLikelihood
 from unveil.score.mdl import MDL
+from unveil.score.mixed_families import MixedFamilies
 from unveil.score.nml import FactorisedNML, QuotientNML
 from unveil.score.protocol import Families
 from unveil.score.structure import ArcPenalty, FamilyPrior, StructurePrior
@@ -37,9 +41,11 @@ from unveil.score.structure import ArcPenalty, FamilyPrior, StructurePrior
 __all__ = [
     "AIC",
     "BIC",
+    "GAUSSIAN_SCORES",
     "K2",
     "MDL",
     "SCORES",
+    "AnyFamilies",
     "ArcPenalty",
     "BDe",
     "BDeu",
@@ -55,10 +61,12 @@ __all__ = [
     "GaussianScore",
     "GaussianTerm",
     "LogLikelihood",
+    "MixedFamilies",
     "QuotientNML",
     "Sample",
     "Score",
     "StructurePrior",
+    "families_for",
     "weight_gradient",
 ]
 
@@ -73,3 +81,12 @@ SCORES = {
     "likelihood": LogLikelihood,
 }
 """Scores by the name the command line knows them under; `BDe` needs a prior network as well."""
+
+GAUSSIAN_SCORES = {
+    "bic": BIC,
+    "aic": AIC,
+    "mdl": MDL,
+    "bge": BGe,
+    "likelihood": LogLikelihood,
+}
+"""Scores for continuous columns; all but `bge` are for mixed tables, too."""

@@ -17,8 +17,8 @@ __all__ = ["ConditionalMoments", "GaussianMoments"]
 
 Matrix = npt.NDArray[np.float64]
 
-BLOCK = 1 << 13
-"""Rows are read once, in blocks of this many that stay in the cache while they are centred."""
+BLOCK = 1 << 20
+"""Rows are read once, in blocks of about this many numbers, which are centred and multiplied."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +35,21 @@ class GaussianMoments:
 
     @classmethod
     def of_rows(cls, values: Matrix, weights: Matrix) -> GaussianMoments:
-        """The moments of rows of shape (n_rows, n_columns).
+        """The moments of rows of shape (n_rows, n_columns); see `in_blocks`."""
+        return cls.in_blocks(list(values.T), weights)
+
+    @classmethod
+    def in_blocks(cls, columns: Sequence[Matrix], weights: Matrix) -> GaussianMoments:
+        """The moments of columns of one length, read once, block by block.
 
         Each block of rows is centred on its own mean, so columns far from zero keep their digits.
         """
-        found = cls.nothing(values.shape[1])
-        for start in range(0, len(values), BLOCK):
-            found = found + _of_block(values[start : start + BLOCK], weights[start : start + BLOCK])
+        found = cls.nothing(len(columns))
+        size = max(512, BLOCK // max(1, len(columns)))
+        for start in range(0, len(weights), size):
+            rows = slice(start, start + size)
+            block = np.array([c[rows] for c in columns]).reshape(len(columns), -1)
+            found = found + _of_block(block, weights[rows])
         return found
 
     @classmethod
@@ -97,19 +105,16 @@ class ConditionalMoments:
             whole = GaussianMoments.of_rows(values, weights)
             return cls(np.array(whole.weight), whole.mean, whole.scatter)
         n, k = math.prod(shape), values.shape[1]
-        masses = np.bincount(configuration, weights, n).astype(np.float64)
-        divisor = np.where(masses > 0, masses, 1.0)
-        means, scatters = np.zeros((n, k)), np.zeros((n, k, k))
-        for i in range(k):
-            # A shift near the values first, so that columns far from zero keep their digits.
-            shift = float(values[0, i]) if len(values) else 0.0
-            sums = np.bincount(configuration, weights * (values[:, i] - shift), n)
-            means[:, i] = np.where(masses > 0, shift + sums / divisor, 0.0)
-        deviations = values - means[configuration]
-        for i in range(k):
-            for j in range(i + 1):
-                products = weights * deviations[:, i] * deviations[:, j]
-                scatters[:, i, j] = scatters[:, j, i] = np.bincount(configuration, products, n)
+        masses, means, scatters = np.zeros(n), np.zeros((n, k)), np.zeros((n, k, k))
+        # Rows of one configuration side by side: each run is then a small table of its own.
+        order = np.argsort(configuration, kind="stable")
+        sorted_by = configuration[order]
+        ends = np.flatnonzero(np.diff(sorted_by, append=-1)) + 1
+        values, weights = values[order], weights[order]
+        for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+            here = int(sorted_by[start])
+            found = GaussianMoments.of_rows(values[start:end], weights[start:end])
+            masses[here], means[here], scatters[here] = found.weight, found.mean, found.scatter
         where = tuple(shape)
         return cls(masses.reshape(where), means.reshape(*where, k), scatters.reshape(*where, k, k))
 
@@ -117,6 +122,14 @@ class ConditionalMoments:
         """The moments of one configuration."""
         where = tuple(states)
         return GaussianMoments(float(self.weights[where]), self.means[where], self.scatters[where])
+
+    def of_columns(self, positions: Sequence[int]) -> ConditionalMoments:
+        """The moments of some of the columns."""
+        chosen = np.asarray(positions, dtype=np.intp)
+        rows, columns = np.ix_(chosen, chosen)
+        return ConditionalMoments(
+            self.weights, self.means[..., chosen], self.scatters[..., rows, columns]
+        )
 
     def pooled(self) -> GaussianMoments:
         """The moments of all configurations together."""
@@ -136,9 +149,14 @@ class ConditionalMoments:
 
 
 def _of_block(values: Matrix, weights: Matrix) -> GaussianMoments:
+    """The moments of a block of shape (n_columns, n_rows); the block is spent on the way."""
     weight = float(weights.sum())
     if weight <= 0:
-        return GaussianMoments.nothing(values.shape[1])
-    mean = weights @ values / weight
-    deviations = values - mean
-    return GaussianMoments(weight, mean, (deviations * weights[:, None]).T @ deviations)
+        return GaussianMoments.nothing(len(values))
+    # From a first row: a mean of numbers far from zero is as exact as that of small ones.
+    shift = values[:, :1].copy()
+    values -= shift
+    mean = values @ weights / weight
+    values -= mean[:, None]
+    values *= np.sqrt(weights)
+    return GaussianMoments(weight, mean + shift[:, 0], values @ values.T)

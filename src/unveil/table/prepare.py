@@ -18,7 +18,7 @@ __all__ = ["Prepared", "prepare"]
 
 @dataclass(frozen=True)
 class Prepared:
-    """A discrete table to learn from; the columns that were cut know their cuts.
+    """A table to learn from; the columns that were cut know their cuts.
 
     `left_out` names the columns that are no variables.
     """
@@ -39,10 +39,12 @@ def prepare(
     discretize: str | None = None,
     n_bins: int = 3,
     keep: Collection[str] = (),
+    numbers: bool = False,
 ) -> Prepared:
     """The table without the columns of `drop`, its continuous columns cut into `n_bins` states.
 
-    `discretize` is a method of `cut_variables`; without one, continuous columns are refused.
+    `discretize` is a method of `cut_variables`; without one, continuous columns are refused, or,
+    with `numbers`, left as they are.
     Columns that look like identifiers, row numbers or dates are left out, too, with a warning,
     unless `keep` names them. A column that looks like weights is told.
 
@@ -64,7 +66,7 @@ def prepare(
     _tell_of_weights(table, keep)
     continuous = [v.name for v in table.variables if not v.is_discrete]
     _refuse_empty(table, continuous)
-    if continuous:
+    if continuous and not (numbers and discretize is None):
         if discretize is None:
             raise _undecided(continuous)
         table = table.like(cut_variables(table, continuous, method=discretize, n_bins=n_bins))
@@ -124,7 +126,11 @@ def _undecided(continuous: Sequence[str]) -> DataError:
 
 def _tell_of_identifiers(table: Table) -> None:
     for variable in table.variables:
-        if variable.n_states > max(FEW_ROWS, table.n_rows // 2) and table.n_rows > FEW_ROWS:
+        if (
+            variable.is_discrete
+            and variable.n_states > max(FEW_ROWS, table.n_rows // 2)
+            and table.n_rows > FEW_ROWS
+        ):
             tell(
                 f"column {variable.name!r} has {variable.n_states:,} states in {table.n_rows:,} "
                 "rows; it looks like an identifier",
