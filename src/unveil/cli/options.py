@@ -22,6 +22,8 @@ __all__ = [
     "Command",
     "Discretize",
     "Drop",
+    "Family",
+    "Ideal",
     "Jobs",
     "Seed",
     "TableFile",
@@ -49,6 +51,20 @@ Drop = Annotated[
 Discretize = Annotated[
     str | None,
     typer.Option(help="Cut continuous columns: equal_width, equal_frequency, kmeans, deviation."),
+]
+Family = Annotated[
+    str,
+    typer.Option(
+        help="How continuous columns depend on their parents: linear, sigmoid, hyperbolic or "
+        "reaction; with -multiplicative or -log-normal behind it, with that noise."
+    ),
+]
+Ideal = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Score only so many additions per family: those most like the ideal parent.",
+    ),
 ]
 Bins = Annotated[int, typer.Option(min=1, help="Into how many bins a continuous column is cut.")]
 

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, ClassVar
 
 from unveil.discovery.beside import Beside, beside, rows_with_states
+from unveil.discovery.continuous import NumberSettings, NumbersReport, discover_numbers
 from unveil.discovery.evidence import Evidence, StrawMan, evidence_for, naive_straw_man
 from unveil.discovery.meaning import Meaning, meaning_of
 from unveil.discovery.notes import Notes
@@ -28,8 +29,9 @@ from unveil.score.families import FamilyScores
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, read_and_ready
 from unveil.table.order import tell_of_order
+from unveil.table.prepare import undecided
 
-__all__ = ["DiscoveryReport", "discover"]
+__all__ = ["DiscoveryReport", "discover", "is_numbers"]
 
 FOR_EVIDENCE = 0.2
 """The share of a time limit that is kept for the evidence."""
@@ -142,7 +144,7 @@ def discover(
     discretize: str | None = None,
     n_bins: int = 3,
     keep: Collection[str] = (),
-    settings: Settings | None = None,
+    settings: Settings | NumberSettings | None = None,
     id: str | None = None,
     compare: Sequence[str] = (),
     evidence: bool = True,
@@ -157,8 +159,12 @@ def discover(
     on_round: Callable[[Sequence[Round]], None] | None = None,
     notes: Notes | None = None,
     **changes: Any,
-) -> DiscoveryReport:
+) -> DiscoveryReport | NumbersReport:
     """Hidden variables of a table or data frame: where they belong, and what they mean.
+
+    A table of continuous columns, unless they are cut, is looked at for continuous hidden parents:
+    `settings` are then a `NumberSettings`, and the answer is a `NumbersReport`
+    (see `unveil.discovery.discover_numbers`). All other tables have discrete hidden variables.
 
     `data` is a table, a pandas, polars or Arrow frame, a dict of columns, an array, or the path of
     a file; gaps are fine. `weights` say how often each row counts, as a column's name or one number
@@ -188,7 +194,17 @@ def discover(
             f"resamples must not be negative and folds at least 2, got {resamples} and {folds}"
         )
     away = [*([drop] if isinstance(drop, str) else drop), *compare, *([] if id is None else [id])]
-    read, table = read_and_ready(data, weights, dict.fromkeys(away), discretize, n_bins, keep)
+    ready = discretize, n_bins, keep
+    read, table = read_and_ready(data, weights, dict.fromkeys(away), *ready, numbers=True)
+    if is_numbers(table, discretize):
+        if compare:
+            raise DataError("compare is for discrete hidden states; continuous ones have none")
+        return _discover_numbers(
+            read, table, settings, changes, id, evidence=evidence, compare=straw_men,
+            resamples=resamples, folds=folds, seed=seed, progress=progress, time_limit=time_limit,
+        )  # fmt: skip
+    if isinstance(settings, NumberSettings):
+        raise DataError("NumberSettings are for tables of continuous columns; give a Settings")
     settings = changed(settings or Settings(), changes, "discover")
     if not settings.blocks:
         tell_of_order(table)
@@ -217,6 +233,28 @@ def discover(
     stopped = found.stopped if found.stopped != "converged" else ticker.reason or "converged"
     report = DiscoveryReport(found, proofs, meanings, tuple(compared), table, own, stopped)
     return report if read is table else report.with_rows(read, id, compare)
+
+
+def is_numbers(table: Table, discretize: str | None = None) -> bool:
+    """Whether all columns are continuous and stay so; some of each kind is an error."""
+    continuous = [v.name for v in table.variables if not v.is_discrete]
+    if continuous and len(continuous) < table.n_columns:
+        raise undecided(continuous)
+    return bool(continuous) and discretize is None
+
+
+def _discover_numbers(
+    read: Table, table: Table, settings: object, changes: dict[str, Any], id: str | None,
+    **options: Any,
+) -> NumbersReport:  # fmt: skip
+    if isinstance(settings, Settings):
+        raise DataError("Settings are for discrete tables; for continuous ones give NumberSettings")
+    given = settings if isinstance(settings, NumberSettings) else NumberSettings()
+    chosen = changed(given, changes, "discover (continuous columns)")
+    if not chosen.blocks:
+        tell_of_order(table)
+    report = discover_numbers(table, chosen, **options)
+    return report if read is table else report.with_rows(read, id)
 
 
 def _straw_men(

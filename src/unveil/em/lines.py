@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import cho_factor, cho_solve
 
 from unveil.errors import DataError, ModelError
 from unveil.graph.dag import DAG
@@ -32,6 +33,8 @@ Matrix = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.uint8]
 
 LOG_2PI = math.log(2 * math.pi)
+BLOCK = 1 << 21
+"""So many numbers of inverted matrices are held at a time."""
 FLOOR = 1e-4
 """The least share of a column's variance that may stay unexplained. A hidden variable that becomes
 a copy of one child (a Heywood case) would otherwise have a density without bound."""
@@ -68,7 +71,7 @@ class Lines:
                     self.intercept[i],
                     own,
                     self.variances[i],
-                )  # fmt: skip
+                )
             )
         return Network(cpds)
 
@@ -135,6 +138,34 @@ class Observed:
         moments = GaussianMoments.of_rows(values, weights) if seen.all() else None
         return cls(table.names, moments, values, weights, floor * squares)
 
+    @cached_property
+    def blocks(self) -> list[tuple[Any, Any, Any, Any]]:
+        """Patterns of unseen cells, several at a time, with about as many unseen cells each.
+
+        A block is (rows, which pattern each has, unseen cells of each pattern padded with -1,
+        how many cells each shows).
+        """
+        found = sorted(patterns(np.isnan(self.values)), key=lambda p: len(p[2]))
+        made, start = [], 0
+        while start < len(found):
+            stop = start + 1
+            widest = len(found[start][2])
+            while stop < len(found):
+                wider = max(widest, len(found[stop][2]))
+                if (stop + 1 - start) * max(wider, 1) ** 2 > BLOCK or wider > 2 * widest + 4:
+                    break
+                stop, widest = stop + 1, wider
+            some = found[start:stop]
+            unseen = np.full((len(some), widest), -1, np.intp)
+            for row, (_, _, cells) in zip(unseen, some, strict=True):
+                row[: len(cells)] = cells
+            rows = np.concatenate([r for r, _, _ in some])
+            which = np.repeat(np.arange(len(some)), [len(r) for r, _, _ in some])
+            n_seen = np.array([float(len(seen)) for _, seen, _ in some])
+            made.append((rows, which, unseen, n_seen))
+            start = stop
+        return made
+
     @property
     def total(self) -> float:
         """The weight of all rows."""
@@ -175,10 +206,9 @@ def expected_moments(lines: Lines, observed: Observed) -> tuple[float, GaussianM
 
     The first variables are those of `observed`, in its order; the others are hidden.
     """
-    mean, covariance = lines.joint()
     if observed.moments is not None:
-        return _from_moments(mean, covariance, observed.moments)
-    return _from_rows(mean, covariance, observed)
+        return _from_moments(*lines.joint(), observed.moments)
+    return _from_rows(lines, observed)
 
 
 def em_lines(
@@ -211,7 +241,7 @@ def em_lines(
 
     first = expected_moments(start, observed)
     found = run(step, (start, *first), done, ticker or Ticker(), max_iterations)
-    return replace(found, state=found.state[:2])  # type: ignore[return-value]
+    return Run(found.state[:2], found.trace, found.stopped)
 
 
 def _standard(lines: Lines, hidden: npt.NDArray[np.bool_]) -> Lines:
@@ -234,13 +264,12 @@ def _from_moments(
 ) -> tuple[float, GaussianMoments]:
     """With K = S_HO S_OO^-1: E[h | x] = mean_h + K (x - mean_o), whatever the row."""
     n = len(seen.mean)
-    factor = cho_factor(covariance[:n, :n], lower=True, check_finite=False)
+    inverse, log_det = _inverse(covariance[:n, :n])
     off = seen.mean - mean[:n]
     spread = seen.scatter + seen.weight * np.outer(off, off)
-    log_det = 2 * float(np.log(factor[0].diagonal()).sum())
-    trace = float(np.einsum("ii", cho_solve(factor, spread, check_finite=False)))
+    trace = float(np.einsum("ij,ij", inverse, spread))
     likelihood = -0.5 * (seen.weight * (n * LOG_2PI + log_det) + trace)
-    k = cho_solve(factor, covariance[:n, n:], check_finite=False).T
+    k = covariance[n:, :n] @ inverse
     cross = k @ seen.scatter
     left = covariance[n:, n:] - k @ covariance[:n, n:]
     scatter = np.block([[seen.scatter, cross.T], [cross, cross @ k.T + seen.weight * left]])
@@ -248,35 +277,60 @@ def _from_moments(
     return likelihood, GaussianMoments(seen.weight, whole, scatter)
 
 
-def _from_rows(
-    mean: Matrix, covariance: Matrix, observed: Observed
-) -> tuple[float, GaussianMoments]:
-    """The same pattern by pattern, with unseen cells among the columns as well."""
-    n, size = len(observed.names), len(mean)
-    rows = len(observed.values)
-    values = np.full((rows, size), np.nan)
-    values[:, :n] = observed.values
-    missing = np.isnan(values)
-    deviations = np.where(missing, 0.0, values - mean)
+def _from_rows(lines: Lines, observed: Observed) -> tuple[float, GaussianMoments]:
+    """The same pattern by pattern, with unseen cells among the columns as well.
+
+    With the precision P = (I - B)' V^-1 (I - B) and d the deviations, zero where unseen (u):
+    E[d_u] = -P_uu^-1 (P d)_u, its covariance is P_uu^-1, and -2 log p(seen) is
+    s log 2 pi + log det V + log det P_uu + d' P d - (P d)_u' P_uu^-1 (P d)_u.
+    So only matrices of the size of what is unseen are inverted, many patterns at once.
+    """
+    n, size = len(observed.names), len(lines.names)
+    turned = np.eye(size) - lines.coefficients
+    mean = np.linalg.solve(turned, lines.intercept)
+    precision = (turned.T / lines.variances) @ turned
+    log_det = float(np.log(lines.variances).sum())
+    deviations = np.zeros((len(observed.values), size))
+    deviations[:, :n] = np.where(np.isnan(observed.values), 0.0, observed.values - mean[:n])
+    pulled = deviations @ precision
+    squares = np.einsum("ij,ij->i", pulled, deviations)
     uncertain = np.zeros((size, size))
     likelihood = 0.0
-    for which, seen, unseen in patterns(missing):
-        weights = observed.weights[which]
-        if not len(seen):
-            uncertain[np.ix_(unseen, unseen)] += weights.sum() * covariance[np.ix_(unseen, unseen)]
-            continue
-        factor = cho_factor(covariance[np.ix_(seen, seen)], lower=True, check_finite=False)
-        own = deviations[np.ix_(which, seen)]
-        solved = cho_solve(factor, own.T, check_finite=False)
-        log_det = 2 * float(np.log(factor[0].diagonal()).sum())
-        squares = np.einsum("ij,ji->i", own, solved)
-        likelihood -= 0.5 * float(weights @ (squares + len(seen) * LOG_2PI + log_det))
-        if len(unseen):
-            cross = covariance[np.ix_(seen, unseen)]
-            deviations[np.ix_(which, unseen)] = solved.T @ cross
-            left = covariance[np.ix_(unseen, unseen)] - cross.T @ cho_solve(
-                factor, cross, check_finite=False
-            )
-            uncertain[np.ix_(unseen, unseen)] += weights.sum() * left
-    found = GaussianMoments.of_rows(deviations, observed.weights)
+    weights = observed.weights
+    extra = np.arange(n, size)
+    for rows, which, unseen, n_seen in observed.blocks:
+        # `unseen` is padded with -1; a padded place is a variable of its own with precision one.
+        cells = np.hstack([unseen, np.broadcast_to(extra, (len(unseen), size - n))])
+        padded = cells < 0
+        own = precision[cells[:, :, None], cells[:, None, :]]
+        own[padded[:, :, None] | padded[:, None, :]] = 0.0
+        places = np.nonzero(padded)
+        own[places[0], places[1], places[1]] = 1.0
+        inverse = np.linalg.inv(own) if own.shape[1] else own
+        sizes = np.linalg.slogdet(own)[1] if own.shape[1] else np.zeros(len(own))
+        right = np.where(padded[which], 0.0, pulled[rows[:, None], cells[which]])
+        moved = -np.einsum("rij,rj->ri", inverse[which], right)
+        left = squares[rows] + np.einsum("ri,ri->r", right, moved)
+        constant = n_seen[which] * LOG_2PI + log_det + sizes[which]
+        likelihood -= 0.5 * float(weights[rows] @ (constant + left))
+        flat = np.broadcast_to(rows[:, None], moved.shape)[~padded[which]]
+        deviations[flat, cells[which][~padded[which]]] = moved[~padded[which]]
+        mass = np.bincount(which, weights[rows], len(unseen))
+        inside = ~(padded[:, :, None] | padded[:, None, :])
+        at = np.nonzero(inside)
+        np.add.at(
+            uncertain,
+            (cells[at[0], at[1]], cells[at[0], at[2]]),
+            mass[at[0]] * inverse[at],
+        )
+    found = GaussianMoments.of_rows(deviations, weights)
     return likelihood, GaussianMoments(found.weight, found.mean + mean, found.scatter + uncertain)
+
+
+def _inverse(covariance: Matrix) -> tuple[Matrix, float]:
+    """The inverse and the log-determinant.
+
+    Not by triangular solves: BLAS would start threads for them however small they are.
+    """
+    factor = np.linalg.cholesky(covariance)
+    return np.asarray(np.linalg.inv(covariance)), 2 * float(np.log(factor.diagonal()).sum())

@@ -79,9 +79,8 @@ class LinearGuide:
         return np.asarray(gains + 0.5 * self.weight * np.log(before / without))
 
     def _weights(self, child: int, own: list[int]) -> Matrix:
-        return np.linalg.lstsq(
-            self.scatter[np.ix_(own, own)], self.scatter[own, child], rcond=1e-12
-        )[0]
+        inside, right = self.scatter[np.ix_(own, own)], self.scatter[own, child]
+        return np.asarray(np.linalg.lstsq(inside, right, rcond=1e-12)[0])
 
     def _left(self, child: int, own: list[int], alpha: Matrix) -> float:
         s = self.scatter

@@ -64,7 +64,8 @@ class Leaves:
     ) -> None:
         self.rows = moments.weight
         self.n = len(moments.mean)
-        spread = np.sqrt(moments.scatter.diagonal() / moments.weight)
+        self.mean = moments.mean
+        self.spread = spread = np.sqrt(moments.scatter.diagonal() / moments.weight)
         self.correlation = np.ascontiguousarray(
             moments.scatter / moments.weight / np.outer(spread, spread)
         )
@@ -156,6 +157,19 @@ class Leaves:
         arcs = (np.abs(clear) > threshold).astype(np.uint8)
         arcs[:, arcs.sum(axis=0) < LEAST_CHILDREN] = 1
         return replace(dense, arcs=arcs, weights=np.where(arcs, clear, 0.0))
+
+    def above_all(self, layers: Layers) -> Layers:
+        """The layers with a further root above every leaf, along what is left of their variance."""
+        cross, second = self._expected(layers)
+        known = layers.weights @ cross
+        left = self.correlation - known - known.T + layers.weights @ second @ layers.weights.T
+        values, vectors = np.linalg.eigh(left)
+        weights = vectors[:, -1:] * math.sqrt(max(float(values[-1]) - 1.0, 0.1))
+        return replace(
+            layers, arcs=np.hstack([layers.arcs, np.ones((self.n, 1), np.uint8)]),
+            weights=np.hstack([layers.weights, weights]),
+            variances=np.maximum(layers.variances - weights[:, 0] ** 2, 0.1 * layers.variances),
+        )  # fmt: skip
 
     def without(self, layers: Layers, j: int) -> Layers:
         """The layers without one root, fitted anew."""

@@ -7,6 +7,8 @@
 - `learn_page`: `learn_page`, the page of `unveil learn`
 - `discover_page`: `discover_page`, the page of `unveil discover`; `merge_tree`: its tree of merges;
   `discover_folder`: `write_discovery`, page, networks and posteriors as files
+- `numbers_page`, `numbers_folder`: the same for tables of numbers; `loadings_chart`: loadings of a
+  continuous hidden variable
 - `colours` and `text`: shared by the files above
 """
 
@@ -15,7 +17,10 @@ from unveil.report.discover_folder import write_discovery
 from unveil.report.discover_page import discover_page
 from unveil.report.layout import Box, Layout, layout
 from unveil.report.learn_page import ArcRecord, learn_page
+from unveil.report.loadings_chart import loadings_chart
 from unveil.report.merge_tree import merge_tree
+from unveil.report.numbers_folder import write_numbers
+from unveil.report.numbers_page import numbers_page
 from unveil.report.page import Page
 from unveil.report.picture import Picture, draw, svg_text
 
@@ -32,7 +37,10 @@ __all__ = [
     "layout",
     "learn_page",
     "line_chart",
+    "loadings_chart",
     "merge_tree",
+    "numbers_page",
     "svg_text",
     "write_discovery",
+    "write_numbers",
 ]

@@ -13,7 +13,7 @@ from unveil.table.discretize import cut_variables
 from unveil.table.places import tell
 from unveil.table.roles import FEW_ROWS, Role, role_of
 
-__all__ = ["Prepared", "prepare"]
+__all__ = ["Prepared", "prepare", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def prepare(
     _refuse_empty(table, continuous)
     if continuous and not (numbers and discretize is None):
         if discretize is None:
-            raise _undecided(continuous)
+            raise undecided(continuous)
         table = table.like(cut_variables(table, continuous, method=discretize, n_bins=n_bins))
     _tell_of_identifiers(table)
     return Prepared(table, left_out)
@@ -109,7 +109,8 @@ def _refuse_empty(table: Table, names: Sequence[str]) -> None:
         )
 
 
-def _undecided(continuous: Sequence[str]) -> DataError:
+def undecided(continuous: Sequence[str]) -> DataError:
+    """The error for continuous columns that nothing was said about."""
     how_many = "1 column is" if len(continuous) == 1 else f"{len(continuous)} columns are"
     named = ", ".join(continuous[:6]) + (", ..." if len(continuous) > 6 else "")
     others = ", ".join(method for method in CUTTERS if method != "equal_frequency")
