@@ -23,12 +23,17 @@ from typing import Any
 
 import numpy as np
 from common import machine, versions, write_json
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import multivariate_normal
+from sklearn.decomposition import FactorAnalysis
+from sklearn.model_selection import cross_val_score
 
 from unveil import DAG, Table, Variable
-from unveil.ideal import IdealFamilies, LinearGuide
+from unveil.ideal import IdealFamilies, Layers, Leaves, LinearGuide, find_layers
 from unveil.model import Curve, Network, fit, fit_curves
 from unveil.score import BIC, CurveFamilies, GaussianFamilies, LogLikelihood
 from unveil.search import hill_climbing
+from unveil.statistics.moments import GaussianMoments
 
 CLASSES = {"AA": "01/01", "Met": "01/"}
 MAX_PARENTS = 8
@@ -179,9 +184,200 @@ def bounds(args: argparse.Namespace) -> dict[str, Any]:
     return out
 
 
+def two_layers(
+    n: int,
+    k: int,
+    rows: int,
+    seed: int,
+    more: float = 0.3,
+    weights: tuple[float, float] = (0.5, 1.5),
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, test rows and true arcs of a random two-layer network, in units of the rows.
+
+    Every leaf has one root in turn and `more` further ones on average.
+    """
+    generator = np.random.default_rng(seed)
+    arcs = np.zeros((n, k), bool)
+    for i in range(n):
+        arcs[i] = generator.random(k) < more / max(k - 1, 1)
+        arcs[i, i % k] = True
+    strength = generator.uniform(*weights, size=(n, k)) * generator.choice([-1, 1], size=(n, k))
+    noise = np.sqrt(generator.uniform(0.3, 1.0, size=n))
+    h = generator.normal(size=(rows + 2000, k))
+    x = h @ (arcs * strength).T + noise * generator.normal(size=(rows + 2000, n))
+    x = (x - x[:rows].mean(axis=0)) / x[:rows].std(axis=0)
+    return x[:rows], x[rows:], arcs
+
+
+def overlap(true: np.ndarray, found: np.ndarray) -> float:
+    """The share of children that agree, roots matched as well as they can be."""
+    if not found.shape[1]:
+        return 0.0
+    share = np.array([
+        [(t & f).sum() / max((t | f).sum(), 1) for f in found.T > 0] for t in true.T
+    ])  # fmt: skip
+    pairs = linear_sum_assignment(-share)
+    return float(share[pairs].sum() / max(true.shape[1], found.shape[1]))
+
+
+def leaves_of(values: np.ndarray, max_parents: int | None = None) -> Leaves:
+    return Leaves(GaussianMoments.of_rows(values, np.ones(len(values))), max_parents=max_parents)
+
+
+def log_likelihood(layers: Layers, values: np.ndarray) -> float:
+    """Per instance and variable, of standardised rows."""
+    covariance = layers.weights @ layers.weights.T + np.diag(layers.variances)
+    return float(multivariate_normal(np.zeros(len(covariance)), covariance).logpdf(values).mean()
+                 / values.shape[1])  # fmt: skip
+
+
+def factor_analysis(values: np.ndarray, test: np.ndarray, most: int) -> tuple[int, float]:
+    """scikit-learn's, with its number of factors by 5-fold cross-validation; test likelihood."""
+    scores = []
+    for k in range(1, most + 1):
+        model_ = FactorAnalysis(k, max_iter=300)
+        scores.append(cross_val_score(model_, values, cv=5).mean())
+        if len(scores) > 3 and max(scores) > max(scores[-2:]) + 1e-9 and scores[-1] < scores[-2]:
+            break
+    best = int(np.argmax(scores)) + 1
+    score = FactorAnalysis(best, max_iter=1000).fit(values).score(test)
+    return best, float(score) / values.shape[1]
+
+
+def number(args: argparse.Namespace) -> dict[str, Any]:
+    """How many hidden parents are found: 50 observed, 5 hidden, 500 rows; ten networks each."""
+    out: dict[str, Any] = {}
+    kinds = {"0.3 further parents": 0.3, "0.8 further parents": 0.8, "pure": 0.0}
+    for name, more in kinds.items():
+        for label, weights in (("", (0.5, 1.5)), (", weak", (0.2, 0.8))):
+            runs = []
+            for seed in range(10):
+                train, test, arcs = two_layers(50, 5, 500, seed, more, weights)
+                began = time.process_time()
+                found = find_layers(leaves_of(train)).layers
+                seconds = time.process_time() - began
+                runs.append(
+                    {"hidden": found.n_hidden, "overlap": overlap(arcs, found.arcs),
+                     "test": log_likelihood(found, test), "seconds": seconds}
+                )  # fmt: skip
+            exact = sum(r["hidden"] == 5 for r in runs)
+            out[name + label] = {"exact": exact, "runs": runs}
+            print(name + label, exact, "of 10;", mean_of(runs), flush=True)
+    return out
+
+
+def factors(args: argparse.Namespace) -> dict[str, Any]:
+    """Held-out likelihood beside factor analysis with cross-validated factors."""
+    out: dict[str, Any] = {}
+    for name, n, k, rows, more in (
+        ("50 observed, 5 hidden, 500 rows", 50, 5, 500, 0.3),
+        ("20 observed, 3 hidden, 200 rows", 20, 3, 200, 0.3),
+        ("141 observed, 7 hidden, 200 rows", 141, 7, 200, 0.3),
+    ):
+        runs = []
+        for seed in range(5):
+            train, test, _ = two_layers(n, k, rows, seed, more)
+            found = find_layers(leaves_of(train)).layers
+            n_factors, peer = factor_analysis(train, test, k + 4)
+            runs.append(
+                {"hidden": found.n_hidden, "test": log_likelihood(found, test),
+                 "factors": n_factors, "factor analysis": peer}
+            )  # fmt: skip
+        out[name] = {"runs": runs, **mean_of(runs)}
+        print(name, mean_of(runs), flush=True)
+    return out
+
+
+def layers(args: argparse.Namespace) -> dict[str, Any]:
+    """Fig. 7.5: 7 hidden and 141 observed, growing samples; ideal profiles beside greedy."""
+    out: dict[str, Any] = {}
+    for rows in (20, 50, 100, 200, 500):
+        train, test, arcs = two_layers(141, 7, rows, 1, 0.3)
+        for way in ("both", "ideal", "turned", "all"):
+            began = time.process_time()
+            found = find_layers(leaves_of(train), 15, way).layers  # type: ignore[arg-type]
+            out[f"{rows} rows, {way}"] = {
+                "hidden": found.n_hidden, "overlap": overlap(arcs, found.arcs),
+                "train": log_likelihood(found, train), "test": log_likelihood(found, test),
+                "seconds": time.process_time() - began,
+            }  # fmt: skip
+            print(rows, way, out[f"{rows} rows, {way}"], flush=True)
+    return out
+
+
+def yeast_layers(args: argparse.Namespace) -> dict[str, Any]:
+    """Fig. 7.6: two layers on yeast, up to 2 and 5 parents; test likelihood over greedy's."""
+    out: dict[str, Any] = {}
+    for name, prefix in CLASSES.items():
+        genes = yeast(args.data, prefix)
+        for label, values in ((name, genes.T), (f"{name} Cond", genes)):
+            for most in (2, 5):
+                runs = []
+                for train, test in split(values, 5)[: args.folds]:
+                    a, b = (np.column_stack([t.column(n) for n in t.names]) for t in (train, test))
+                    own = leaves_of(a, most)
+                    tests = {
+                        way: log_likelihood(find_layers(own, 20, way).layers, b)  # type: ignore[arg-type]
+                        for way in ("all", "ideal", "both")
+                    }
+                    tests["factor analysis"] = factor_analysis(a, b, 12)[1]
+                    runs.append(tests)
+                out[f"{label}, up to {most} parents"] = mean_of(runs)
+                print(label, most, mean_of(runs), flush=True)
+    return out
+
+
+def growing(args: argparse.Namespace) -> dict[str, Any]:
+    """Fig. 7.3: samples of a network of 44 genes; arcs and likelihoods as samples grow."""
+    genes = yeast(args.data, CLASSES["Met"])[:44]
+    whole = split(genes.T, 5)[0][0]
+    out: dict[str, Any] = {}
+    for family in ("linear", "sigmoid"):
+        _warm(family)
+        base = families(family, whole)
+        truth = model(family, climbed(IdealFamilies(base, 5))[0], whole)
+        true = {frozenset(arc) for arc in truth.dag.arcs}
+        test = truth.sample(1000, seed=99)
+        for rows in (100, 300, 1000):
+            train = truth.sample(rows, seed=rows)
+            for k in (None, 2, 5):
+                scores = families(family, train)
+                dag, seconds, _ = climbed(scores if k is None else IdealFamilies(scores, k))
+                network = model(family, dag, train)
+                own = {frozenset(arc) for arc in dag.arcs}
+                out[f"{family}, {rows} rows, {'greedy' if k is None else f'K={k}'}"] = {
+                    "train": per_cell(network, train), "test": per_cell(network, test),
+                    "true arcs found": len(own & true) / len(true),
+                    "arcs": len(own) / len(true), "seconds": seconds,
+                }  # fmt: skip
+                print(family, rows, k, list(out.values())[-1], flush=True)
+    return out
+
+
+def shortlists(args: argparse.Namespace) -> dict[str, Any]:
+    """Fig. 7.4: K against quality and speed, genes of amino-acid metabolism and conditions."""
+    out: dict[str, Any] = {}
+    genes = yeast(args.data, CLASSES["AA"])
+    for family in ("linear", "sigmoid"):
+        _warm(family)
+        runs = [
+            compare(family, *pair, (1, 2, 3, 5, 8, 12)) for pair in split(genes.T, 5)[: args.folds]
+        ]
+        out[family] = mean_of(runs)
+        print(family, {k: (round(v["test"], 3), round(v.get("speedup", 1), 1))
+                       for k, v in out[family].items()}, flush=True)  # fmt: skip
+    return out
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "table": table,
     "bounds": bounds,
+    "growing": growing,
+    "shortlists": shortlists,
+    "layers": layers,
+    "yeast": yeast_layers,
+    "number": number,
+    "factors": factors,
 }
 
 

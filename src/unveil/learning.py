@@ -16,6 +16,8 @@ from unveil.em.parametric import fit_em
 from unveil.em.structural import StructuralResult, structural_em
 from unveil.errors import DataError, ModelError, UnveilWarning, did_you_mean
 from unveil.graph.dag import DAG
+from unveil.ideal.learn import learn_numbers, learn_with_gaps, needs_ideal
+from unveil.model.curves import Curve
 from unveil.model.fit import fit as fit_complete
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
@@ -56,6 +58,8 @@ def learn(
     structure_prior: StructurePrior | None = None,
     start: DAG | None = None,
     prior: DirichletPrior | None = None,
+    family: str | Curve | None = None,
+    ideal: int | None = None,
     seed: int | None = None,
     progress: Listener | None = None,
     time_limit: float | None = None,
@@ -80,6 +84,11 @@ def learn(
     `constraints` limit the graph, `structure_prior` says which graphs are likely beforehand,
     `start` is where the search begins. `options` go to the one that does the work. Parameters are
     posterior means under `prior`, by default the one that the score implies.
+
+    `family` says how continuous columns depend on their parents: `linear` unless given, or a curve
+    of `unveil.model.curves.FAMILIES`, such as `sigmoid`. With `ideal`, only so many additions per
+    family are scored, those most like the ideal parent (`unveil.ideal`): quicker where every score
+    is a fit.
 
     `seed` repeats a run, `progress` listens, `time_limit` (seconds) ends the work with the best so
     far, `n_jobs` is how many threads count (all cores if not given).
@@ -107,6 +116,21 @@ def learn(
         "constraints": _limits(constraints, max_parents), "start": start, "prior": prior,
         "seed": seed, "progress": progress, "time_limit": time_limit, "n_jobs": n_jobs,
     }  # fmt: skip
+    if needs_ideal(family, ideal) and not isinstance(table, Table):
+        raise DataError("curves and ideal parents need the rows of a table, not an engine")
+    if isinstance(table, Table) and not any(v.is_discrete for v in table.variables):
+        if needs_ideal(family, ideal) and (table.is_complete or family not in (None, "linear")):
+            return learn_numbers(
+                table, chosen, search, family, ideal, structure_prior=structure_prior,
+                **_known(shared, "prior", "n_jobs"), **options,
+            )  # fmt: skip
+        if not table.is_complete and structure_prior is None and search == DEFAULT_SEARCH:
+            return learn_with_gaps(table, chosen, ideal, **_known(shared, "prior", "n_jobs"))
+    elif needs_ideal(family, ideal):
+        raise DataError(
+            "family and ideal are for tables whose columns are all continuous; leave discrete "
+            "columns out, or learn without them"
+        )
     if not isinstance(table, Table) or table.is_complete:
         return learn_complete(
             table, chosen, search, structure_prior=structure_prior, **shared, **options
@@ -192,6 +216,10 @@ def score_named(name: str, equivalent_sample_size: float = 1.0) -> Any:
         )
     sized: dict[str, Any] = {"bdeu": BDeu, "bge": BGe}
     return sized[name](equivalent_sample_size) if name in sized else known[name]()
+
+
+def _known(options: dict[str, Any], *without: str) -> dict[str, Any]:
+    return {k: v for k, v in options.items() if k not in without}
 
 
 def _chosen_score(

@@ -13,6 +13,8 @@ from unveil.cli.options import (
     Bins,
     Discretize,
     Drop,
+    Family,
+    Ideal,
     Jobs,
     Seed,
     TableFile,
@@ -85,6 +87,8 @@ def learn(
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
+    family: Family = "linear",
+    ideal: Ideal = None,
     bootstrap: Annotated[
         int, typer.Option(help="Learn from so many resampled tables to see how sure each arc is.")
     ] = 0,
@@ -106,6 +110,8 @@ def learn(
         "score": score_named(name, equivalent_sample_size),
         "search": search,
         "constraints": _constraints(max_parents, require, forbid, tier),
+        "family": family,
+        "ideal": ideal,
         "seed": seed,
         "n_jobs": jobs,
     }
