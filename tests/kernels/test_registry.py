@@ -29,6 +29,7 @@ KERNELS = {
     if isinstance(found, Dispatcher) and found.py_func.__module__ == module.__name__
     if not name.startswith("_")
 }
+GAUSSIAN, ORDERS = "score.test_gaussian", "search.test_order_search"
 CLASSES, SAMPLING = "kernels.test_moves_and_classes", "infer.approximate.test_sampling"
 ORACLES = {
     "complete": (CLASSES, "test_completing_and_extending_every_small_dag"),
@@ -44,6 +45,11 @@ ORACLES = {
     "best_move": (CLASSES, "test_best_move_by_trying_all"),
     "may_add": (CLASSES, "test_legal_moves_by_trying_all"),
     "may_reverse": (CLASSES, "test_legal_moves_by_trying_all"),
+    "gaussian_families": (GAUSSIAN, "test_the_likelihood_is_that_of_least_squares"),
+    "gaussian_toggles": (GAUSSIAN, "test_toggles_are_differences_of_full_scores"),
+    "enter_candidates": (ORDERS, "test_an_order_stands_for_the_graph_of_growing_and_shrinking"),
+    "try_positions": (ORDERS, "test_every_position_is_scored_as_its_order"),
+    "walk_order": (ORDERS, "test_an_order_stands_for_the_graph_of_growing_and_shrinking"),
     "family_bitmaps": (
         "kernels.test_families_and_bits", "test_family_bitmaps_by_enumeration",
     ),

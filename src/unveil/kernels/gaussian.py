@@ -156,7 +156,8 @@ def gaussian_toggles(
                     lower_left -= shared[x] * shared[x] / rest[x]
                 lower_left = max(lower_left, COLLINEAR * matrix[child, child])
                 out[x] += constant[p + 1] - slope[p + 1] * np.log(lower_left)
-                out[x] -= half * (log_det + np.log(max(rest[x], least)))
+                if half > 0:
+                    out[x] -= half * (log_det + np.log(max(rest[x], least)))
     else:
         for x in range(n):
             if not inside[x]:

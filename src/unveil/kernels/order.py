@@ -78,8 +78,30 @@ class GaussianOpener(NamedTuple):
 
 
 @compiled
-def _walk(trees: Trees, opener: GaussianOpener, node: int, before: Array) -> int:
-    """The node where a child's path ends, given who comes before it, or where it is not known."""
+def _step(trees: Trees, node: int, k: int) -> int:
+    """The node that candidate k leads to, made if nobody has been there; -1 if there is no room."""
+    following = trees.leads_to[k]
+    if following < 0:
+        following = trees.used[0]
+        if following == trees.child.size:
+            return -1
+        trees.used[0] += 1
+        trees.leads_to[k] = following
+        trees.child[following] = trees.child[node]
+        trees.above[following] = node
+        trees.added[following] = trees.variable[k]
+        trees.state[following] = NEW
+        trees.score[following] = trees.score[node] + trees.gain[k]
+    return following
+
+
+@compiled
+def _walk(trees: Trees, opener: GaussianOpener, node: int, before: Array, missed: Array) -> int:
+    """The node where a child's path ends, given who comes before it, or where it is not known.
+
+    `missed[x]` becomes the first node on the way at which x would have been taken, had it come
+    before the child; others keep what they have.
+    """
     while True:
         if trees.state[node] != OPEN:
             enough = trees.used[1] + before.size <= trees.variable.size
@@ -88,38 +110,28 @@ def _walk(trees: Trees, opener: GaussianOpener, node: int, before: Array) -> int
             _open(trees, opener, node)
         step = -1
         for k in range(trees.first[node], trees.first[node] + trees.count[node]):
-            if before[trees.variable[k]]:
+            x = trees.variable[k]
+            if before[x]:
                 step = k
                 break
+            if missed[x] < 0:
+                missed[x] = node
         if step < 0:
             return node
-        following = trees.leads_to[step]
-        if following < 0:
-            following = trees.used[0]
-            if following == trees.child.size:
-                return -1
-            trees.used[0] += 1
-            trees.leads_to[step] = following
-            trees.child[following] = trees.child[node]
-            trees.above[following] = node
-            trees.added[following] = trees.variable[step]
-            trees.state[following] = NEW
-            trees.score[following] = trees.score[node] + trees.gain[step]
-        node = following
+        node = _step(trees, node, step)
+        if node < 0:
+            return node
 
 
 @compiled
-def _look(
-    trees: Trees, opener: GaussianOpener, root: int, before: Array, wanted: Array, n_wanted: int
+def _score(
+    trees: Trees, opener: GaussianOpener, node: int, wanted: Array, n_wanted: int
 ) -> tuple[float, int]:
     """The score at the end of a path; a node that must be opened first is put down as wanted.
 
     The second number is how many are wanted then, or `FULL`.
     """
-    if n_wanted == FULL:
-        return 0.0, FULL
-    node = _walk(trees, opener, root, before)
-    if node < 0:
+    if n_wanted == FULL or node < 0:
         return 0.0, FULL
     if trees.state[node] == OPEN:
         return trees.shrunk[node], n_wanted
@@ -150,17 +162,28 @@ def try_positions(
     before it. The root of a variable's tree has the variable's own number. How many nodes must be
     opened before the scores are all known is given back (they are in `wanted`), or `FULL`.
     """
-    before = np.zeros(others.size + 1, np.bool_)
     n = whole(0)
-    own[0], n = _look(trees, opener, moved, before, wanted, n)
+    before = np.zeros(others.size + 1, np.bool_)
+    missed, passed = np.full(before.size, -1, np.int64), np.full(before.size, -1, np.int64)
+    own[0], n = _score(trees, opener, _walk(trees, opener, moved, before, missed), wanted, n)
     for i in range(others.size):
         j = others[i]
-        without[i], n = _look(trees, opener, j, before, wanted, n)
-        before[moved] = True
-        behind[i], n = _look(trees, opener, j, before, wanted, n)
-        before[moved] = False
+        passed[moved] = -1
+        end = _walk(trees, opener, j, before, passed)
+        without[i], n = _score(trees, opener, end, wanted, n)
+        behind[i] = without[i]
+        if passed[moved] >= 0:
+            # The paths part where the moved variable would have been taken.
+            before[moved] = True
+            end = _walk(trees, opener, passed[moved], before, passed)
+            behind[i], n = _score(trees, opener, end, wanted, n)
+            before[moved] = False
         before[j] = True
-        own[i + 1], n = _look(trees, opener, moved, before, wanted, n)
+        own[i + 1] = own[i]
+        if missed[j] >= 0 or n != 0:
+            missed[:] = -1
+            end = _walk(trees, opener, moved, before, missed)
+            own[i + 1], n = _score(trees, opener, end, wanted, n)
         if n == FULL:
             return FULL
     return n
@@ -175,12 +198,13 @@ def walk_order(
     How many must be opened before they are known is given back, as by `try_positions`.
     """
     before = np.zeros(order.size, np.bool_)
+    passed = np.zeros(order.size, np.int64)
     n = whole(0)
     for i in range(order.size):
-        _, n = _look(trees, opener, order[i], before, wanted, n)
+        ends[order[i]] = _walk(trees, opener, order[i], before, passed)
+        _, n = _score(trees, opener, ends[order[i]], wanted, n)
         if n == FULL:
             return FULL
-        ends[order[i]] = _walk(trees, opener, order[i], before)
         before[order[i]] = True
     return n
 

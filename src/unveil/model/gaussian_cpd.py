@@ -202,8 +202,8 @@ class GaussianPrior:
     `strength` imagined rows in which every column has the mean and variance it has in the data and
     no column depends on another: coefficients shrink towards zero. `min_variance` is a floor under
     the variance; without it a child that its parents explain exactly is an error. `borrowed` rows
-    are imagined for families with discrete parents only, in every configuration of these: some may
-    be in a row or two.
+    are for families with discrete parents: every configuration of these, be it in a row or two,
+    borrows so many of what all configurations have in common (`ConditionalMoments.borrowing`).
     """
 
     strength: float = 0.0

@@ -7,7 +7,7 @@ for every configuration of its discrete parents, if it has any (thesis 2.1.3):
 
 for q configurations d of the discrete parents and p continuous ones; W[d] is the weight of the rows
 that show d. A configuration of two rows would have no variance left, so each borrows one imagined
-row from the whole table (its means and variances, all columns independent) for its v[d].
+row of what all configurations have in common for its v[d] (`ConditionalMoments.borrowing`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ Lines = tuple[Numbers, Numbers]
 """The weight of every configuration that occurs, and its correlation matrix."""
 
 BORROWED = 1.0
-"""Imagined rows that every configuration of discrete parents borrows from the whole table."""
+"""Imagined rows that every configuration of discrete parents borrows from all of them."""
+EXACT = 1e-11
+"""The share of a column's variance that is left, at the least, within configurations: a column that
+is a function of its discrete parents has a finite score, too."""
 MOST_NUMBERS = 1 << 22
 """Discrete parents with so many configurations that their moments are more numbers than this are
 not looked at."""
@@ -91,7 +94,6 @@ class MixedFamilies:
         self._tables.sample = self._numbers.sample = self.sample
         self._numbers.term = score.gaussian(whole, self.sample)
         self._spread = np.sqrt(np.diag(whole.scatter) / whole.weight)
-        self._imagined = whole.independent(BORROWED)
         self._lines: dict[tuple[int, ...], Lines] = {}
         self._computed = 0
         self._rows: dict[Family, Numbers] = {}
@@ -216,20 +218,18 @@ class MixedFamilies:
         return scores + self._offset(own) - costs - here
 
     def _given(self, by: tuple[int, ...]) -> Lines:
-        """The weights and correlations of the configurations that occur, imagined rows included."""
+        """The weights of the configurations that occur, and correlations with what they borrow."""
         known = self._lines.get(by)
         if known is None:
             moments = self.statistics.all_moments(by)
-            scale = np.outer(self._spread, self._spread)
-            weights, matrices = [], []
-            for states in np.argwhere(moments.weights > 0).tolist():
-                own = moments.at(states)
-                both = own + self._imagined
-                weights.append(own.weight)
-                matrices.append(both.scatter / both.weight / scale)
+            seen = moments.weights > 0
+            lent = moments.borrowing(BORROWED)
+            matrices = lent.scatters[seen] / lent.weights[seen][:, None, None]
+            matrices /= np.outer(self._spread, self._spread)
+            matrices += EXACT * np.eye(len(self.continuous))
             if sum(m.size for _, m in self._lines.values()) > 4 * MOST_NUMBERS:
                 self._lines.clear()
-            known = self._lines[by] = np.array(weights), np.array(matrices)
+            known = self._lines[by] = moments.weights[seen], matrices
         return known
 
     def _fits(self, by: tuple[int, ...]) -> bool:

@@ -42,15 +42,17 @@ class GaussianMoments:
     def in_blocks(cls, columns: Sequence[Matrix], weights: Matrix) -> GaussianMoments:
         """The moments of columns of one length, read once, block by block.
 
-        Each block of rows is centred on its own mean, so columns far from zero keep their digits.
+        Numbers are taken from the first row of their column, and each block of them is centred on
+        its own mean, so columns far from zero keep their digits.
         """
         found = cls.nothing(len(columns))
+        origin = np.array([c[0] if len(c) else 0.0 for c in columns], np.float64)
         size = max(512, BLOCK // max(1, len(columns)))
         for start in range(0, len(weights), size):
             rows = slice(start, start + size)
             block = np.array([c[rows] for c in columns]).reshape(len(columns), -1)
-            found = found + _of_block(block, weights[rows])
-        return found
+            found = found + _of_block(block, origin, weights[rows])
+        return cls(found.weight, found.mean + origin, found.scatter)
 
     @classmethod
     def nothing(cls, n_columns: int) -> GaussianMoments:
@@ -138,6 +140,22 @@ class ConditionalMoments:
             total = total + self.at(states)
         return total
 
+    def borrowing(self, rows: float) -> ConditionalMoments:
+        """Every configuration with so many imagined rows of what all configurations have in common.
+
+        They are at the configuration's own mean and vary about it as rows do within configurations,
+        so that one that a row or two show has lines and variances like the others, and one that
+        many show keeps its own. Where no row is, the mean is that of all rows.
+        """
+        by = tuple(range(self.weights.ndim))
+        total = float(self.weights.sum())
+        within = self.scatters.sum(axis=by) / total
+        mean = np.tensordot(self.weights, self.means, axes=(by, by)) / total
+        seen = self.weights[..., None] > 0
+        return ConditionalMoments(
+            self.weights + rows, np.where(seen, self.means, mean), self.scatters + rows * within
+        )
+
     def __add__(self, other: ConditionalMoments) -> ConditionalMoments:
         shape = self.weights.shape
         sums = [self.at(states) + other.at(states) for states in np.ndindex(shape)]
@@ -148,15 +166,16 @@ class ConditionalMoments:
         )
 
 
-def _of_block(values: Matrix, weights: Matrix) -> GaussianMoments:
-    """The moments of a block of shape (n_columns, n_rows); the block is spent on the way."""
+def _of_block(values: Matrix, origin: Matrix, weights: Matrix) -> GaussianMoments:
+    """The moments of a block of shape (n_columns, n_rows), the means taken from the origin.
+
+    The block is spent on the way.
+    """
     weight = float(weights.sum())
     if weight <= 0:
         return GaussianMoments.nothing(len(values))
-    # From a first row: a mean of numbers far from zero is as exact as that of small ones.
-    shift = values[:, :1].copy()
-    values -= shift
+    values -= origin[:, None]
     mean = values @ weights / weight
     values -= mean[:, None]
     values *= np.sqrt(weights)
-    return GaussianMoments(weight, mean + shift[:, 0], values @ values.T)
+    return GaussianMoments(weight, mean, values @ values.T)

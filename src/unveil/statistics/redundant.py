@@ -57,21 +57,25 @@ def redundant_columns(names: Sequence[str], moments: GaussianMoments) -> list[Re
     if varies.all() and _independent(correlation):
         return []
     left = correlation.copy()  # what the columns that are kept leave of all others
-    kept: list[int] = []
+    kept: list[int] = []  # independent of each other
+    others: list[int] = []  # all that are not redundant
     found = []
     for i, name in enumerate(names):
         known = float(moments.mean[i])
-        near = np.abs(correlation[i, kept]) if kept else np.zeros(1)
+        near = np.abs(correlation[i, others]) if others else np.zeros(1)
         if not varies[i]:
             found.append(Redundant(name, (), known))
         elif near.max() >= 1 - EXPLAINED and moments.weight >= 3:
-            found.append(Redundant(name, (names[kept[int(near.argmax())]],), known))
+            found.append(Redundant(name, (names[others[int(near.argmax())]],), known))
         elif left[i, i] > EXPLAINED:
             later = left[i + 1 :, i]
             left[i + 1 :, i + 1 :] -= np.outer(later, later) / left[i, i]
             kept.append(i)
+            others.append(i)
         elif len(kept) < moments.weight - 1:
             found.append(Redundant(name, _sources(names, correlation, kept, i), known))
+        else:
+            others.append(i)
     return found
 
 
