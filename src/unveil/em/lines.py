@@ -272,7 +272,9 @@ def _from_moments(
     k = covariance[n:, :n] @ inverse
     cross = k @ seen.scatter
     left = covariance[n:, n:] - k @ covariance[:n, n:]
-    scatter = np.block([[seen.scatter, cross.T], [cross, cross @ k.T + seen.weight * left]])
+    scatter = np.empty(covariance.shape)
+    scatter[:n, :n], scatter[n:, :n], scatter[:n, n:] = seen.scatter, cross, cross.T
+    scatter[n:, n:] = cross @ k.T + seen.weight * left
     whole = np.concatenate([seen.mean, mean[n:] + k @ off])
     return likelihood, GaussianMoments(seen.weight, whole, scatter)
 

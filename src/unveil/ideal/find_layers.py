@@ -16,6 +16,8 @@ __all__ = ["FoundLayers", "Introduce", "Stage", "find_layers", "luck"]
 Introduce = Literal["both", "ideal", "turned", "all"]
 
 PHASE = "hidden parents"
+ROWS_PER_ROOT = 4
+"""There are at most as many roots as leave each so many rows: BIC says nothing with fewer."""
 THRESHOLDS = (0.1, 0.2, 0.35)
 """Weights (of standardised columns) below which an arc is not begun with, after axes are turned."""
 
@@ -66,7 +68,8 @@ def find_layers(
     current = leaves.alone()
     stages: list[Stage] = []
     common = current.log_likelihood
-    while current.n_hidden < min(max_hidden, leaves.n - 1) and ticker.keep_going():
+    most = min(max_hidden, leaves.n - 1, int(leaves.rows / ROWS_PER_ROOT))
+    while current.n_hidden < most and leaves.max_parents and ticker.keep_going():
         k = current.n_hidden + 1
         dense = leaves.dense(k)
         tried = _candidates(leaves, current, dense, introduce, ticker)

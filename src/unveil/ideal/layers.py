@@ -72,7 +72,9 @@ class Leaves:
         self.floor = np.full(self.n, floor)
         self.cost = 0.5 * math.log(max(self.rows, 2.0))
         """What BIC subtracts for a parameter: half of log W."""
-        self.max_parents = max_parents
+        room = max(0, int(self.rows / 2) - 2)
+        self.max_parents = room if max_parents is None else min(room, max_parents)
+        """No leaf has more parents: each of its parameters has two rows at least."""
 
     def alone(self) -> Layers:
         """Leaves without any parent."""
@@ -189,7 +191,7 @@ class Leaves:
     def _chosen(self, layers: Layers) -> Mask:
         cross, second = self._expected(layers)
         arcs = layers.arcs.copy()
-        most = layers.n_hidden if self.max_parents is None else self.max_parents
+        most = min(layers.n_hidden, self.max_parents)
         choose_parents(
             self.correlation, cross, second, self.floor, self.rows, self.cost, most, arcs
         )

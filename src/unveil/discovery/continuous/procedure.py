@@ -26,7 +26,7 @@ from unveil.graph.dag import DAG
 from unveil.hidden.candidate import fresh_name
 from unveil.hidden.semi_cliques import find_semi_cliques, neighbourhoods
 from unveil.ideal.families import IdealFamilies
-from unveil.ideal.find_layers import FoundLayers, find_layers, luck
+from unveil.ideal.find_layers import ROWS_PER_ROOT, FoundLayers, find_layers, luck
 from unveil.ideal.layers import LEAST_CHILDREN, Layers, Leaves
 from unveil.progress import StopReason, Ticker
 from unveil.score.bic import BIC
@@ -175,7 +175,8 @@ def _inside(
 ) -> list[Tried]:
     """Hidden roots inside the baseline, one after the other while each gains."""
     current, found = baseline, list[Tried]()
-    while len(current.hidden) < settings.max_hidden and ticker.keep_going():
+    most = min(settings.max_hidden, int(observed.total / ROWS_PER_ROOT))
+    while len(current.hidden) < most and ticker.keep_going():
         columns = DAG(
             observed.names,
             [(a, b) for a, b in current.dag.arcs if not {a, b} & {*current.hidden}],
@@ -187,6 +188,12 @@ def _inside(
             if len(seen) == MOST_CLIQUES or not ticker.keep_going():
                 break
             if len(place.nodes) <= LEAST_CHILDREN or place.nodes in seen:
+                continue
+            crowded = [
+                n for n in place.nodes
+                if len({*current.dag.parents(n)} - {*place.nodes}) >= _room(observed, settings)
+            ]  # fmt: skip
+            if crowded:
                 continue
             seen.add(place.nodes)
             graph = _with_root(current, place.nodes, observed)
@@ -202,6 +209,12 @@ def _inside(
             break
         current = max(better, key=lambda t: t.graph.score).graph
     return found
+
+
+def _room(observed: Observed, settings: NumberSettings) -> int:
+    """How many parents leave each parameter of a column two rows."""
+    room = max(0, int(observed.total / 2) - 2)
+    return room if settings.max_parents is None else min(room, settings.max_parents)
 
 
 def _with_root(current: LineGraph, nodes: Sequence[str], observed: Observed) -> LineGraph:
