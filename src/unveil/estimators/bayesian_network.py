@@ -121,7 +121,6 @@ class BayesianNetwork(TableEstimator):
             table, score, self.search, constraints=limits, prior=self._prior(), seed=seed
         )
         self.network_, self.score_ = learned.network, learned.score
-        self._variables = {n: v for n, v in self._variables.items() if n in self.network_.names}
         if self.target_ is not None and self.network_.variable(self.target_).is_discrete:
             self.classes_ = _as_array(self.network_.variable(self.target_).labels)
         return self
