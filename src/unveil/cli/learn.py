@@ -215,14 +215,23 @@ def _pictures(
     picture: Path | None,
     page: Path | None,
 ) -> None:
+    from unveil.evaluate import path_diagram
     from unveil.table import describe
 
+    if picture is None and page is None:
+        return
+    numbers = any(not v.is_discrete for v in learned.network.variables)
+    paths = path_diagram(learned.network, table) if numbers else None
     if picture is not None:
         from unveil.report import draw
+        from unveil.report.paths_part import node_captions, path_labels
 
         most = max((arc.loss for arc in arcs), default=1.0)
         strength = {(a.parent, a.child): max(a.loss, 0.0) / most for a in arcs}
-        draw(learned.network, picture, strength=strength, title=data.name)
+        draw(
+            learned.network, picture, strength=strength, title=data.name,
+            labels=path_labels(paths) or None, captions=node_captions(paths),
+        )  # fmt: skip
         say(f"picture drawn to {picture}")
     if page is not None:
         from unveil.evaluate import usual_bic
@@ -240,5 +249,6 @@ def _pictures(
             arcs=arcs,
             notes=describe(table).sentences,
             bic=usual_bic(learned.network, table),
+            paths=paths,
         ).write(page)
         say(f"page written to {page}")

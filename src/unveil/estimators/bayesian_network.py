@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import ClassifierTags
+from sklearn.metrics import r2_score
+from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.validation import check_is_fitted
 
 from unveil.errors import DataError
@@ -15,9 +16,9 @@ from unveil.estimators.door import Matrix, TableEstimator, names_of, seed_of
 from unveil.estimators.settings import SHARED, one_of, whole_from
 from unveil.graph.dag import DAG
 from unveil.learning import learn, score_named
-from unveil.score import SCORES
+from unveil.score import GAUSSIAN_SCORES, SCORES
 from unveil.search.constraints import Constraints
-from unveil.search.learn import SEARCHES
+from unveil.search.learn import SEARCHES, default_score
 from unveil.table.core import Table
 from unveil.table.options import Unknown
 from unveil.table.places import free_name
@@ -32,20 +33,23 @@ class BayesianNetwork(TableEstimator):
     Parameters
     ----------
     criterion
-        The score of a structure: `bdeu`, `bic`, `mdl`, `aic`, `k2`, `fnml`, `qnml` or `likelihood`.
+        The score of a structure: `bdeu`, `bic`, `mdl`, `aic`, `k2`, `fnml`, `qnml` or `likelihood`;
+        for continuous columns `bic`, `mdl`, `aic`, `likelihood` or `bge`. `None` is `bdeu`, or
+        `bic` where columns are continuous.
     search
         For complete tables: `combined`, `hill-climbing`, `tabu`, `equivalence`, `exact`,
-        `chow-liu` or `annealing`.
+        `chow-liu`, `order` or `annealing`.
     max_parents
         At most so many parents for any variable.
     equivalent_sample_size
-        The equivalent sample size of the BDeu score and of the prior of the parameters.
+        The equivalent sample size of the BDeu and BGe scores and of the prior of the tables.
     target
         The column that `predict`, `predict_proba` and `score` are about, unless they are told. With
         `fit(X, y)` it is the name of the column that `y` becomes: by default the name that `y` has,
         or `y`.
     discretize, n_bins
-        How to cut continuous columns, and into how many bins; `None` refuses them.
+        How to cut continuous columns, and into how many bins; with `None` they stay as they are and
+        get linear Gaussian distributions.
     unknown
         What a label is that `fit` has not seen: `missing` for an empty cell, with a warning (the
         model then says nothing about it), or `error`.
@@ -57,7 +61,7 @@ class BayesianNetwork(TableEstimator):
     network_, dag_, score_
         The network, its graph, and its score in nats.
     target_, classes_
-        The target, or `None`, and its labels in the order of `predict_proba`.
+        The target, or `None`, and, if it is discrete, its labels in the order of `predict_proba`.
     cuts_, n_features_in_, feature_names_in_
         The cuts of continuous columns, the number of columns and, if they had any, their names.
 
@@ -72,9 +76,10 @@ class BayesianNetwork(TableEstimator):
     0.868
     """
 
+    _keeps_numbers: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SHARED,
-        "criterion": [one_of(SCORES)],
+        "criterion": [one_of(SCORES | GAUSSIAN_SCORES), None],
         "search": [one_of(SEARCHES)],
         "max_parents": [whole_from(0), None],
         "target": [str, None],
@@ -83,7 +88,7 @@ class BayesianNetwork(TableEstimator):
     def __init__(
         self,
         *,
-        criterion: str = "bdeu",
+        criterion: str | None = None,
         search: str = "combined",
         max_parents: int | None = None,
         equivalent_sample_size: float = 1.0,
@@ -109,13 +114,14 @@ class BayesianNetwork(TableEstimator):
         table = self._fit_table(X, sample_weight, target)
         self.target_ = self.target if target is None else target[0]
         limits = Constraints(max_parents=self.max_parents)
-        score = score_named(self.criterion, self.equivalent_sample_size)
+        name = self.criterion or default_score(table).name
+        score = score_named(name, self.equivalent_sample_size)
         seed = seed_of(self.random_state)
         learned = learn(
             table, score, self.search, constraints=limits, prior=self._prior(), seed=seed
         )
         self.network_, self.score_ = learned.network, learned.score
-        if self.target_ is not None:
+        if self.target_ is not None and self.network_.variable(self.target_).is_discrete:
             self.classes_ = _as_array(self.network_.variable(self.target_).labels)
         return self
 
@@ -127,10 +133,21 @@ class BayesianNetwork(TableEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if getattr(self, "target_", self.target) is not None:
+        if self._predicts_numbers:
+            tags.estimator_type = "regressor"
+            tags.regressor_tags = RegressorTags()
+        elif getattr(self, "target_", self.target) is not None:
             tags.estimator_type = "classifier"
             tags.classifier_tags = ClassifierTags()
         return tags
+
+    @property
+    def _predicts_numbers(self) -> bool:
+        """Whether the network is there, and its target is continuous."""
+        target, network = getattr(self, "target_", None), getattr(self, "network_", None)
+        return (
+            network is not None and target is not None and not network.variable(target).is_discrete
+        )
 
     @property
     def dag_(self) -> DAG:
@@ -144,22 +161,31 @@ class BayesianNetwork(TableEstimator):
         `classes_`, or the states of `network_.variable(target)`.
         """
         name, table = self._question(X, target)
+        if not self.network_.variable(name).is_discrete:
+            raise DataError(f"{name!r} is continuous and has no states; predict gives its mean")
         return self.network_.posterior(table, of=name)[name]
 
     def predict(self, X: Any, target: str | None = None) -> npt.NDArray[Any]:
-        """The most probable label of the target in every row, given the row's other cells."""
+        """The most probable label of the target in every row, given the row's other cells.
+
+        For a continuous target, its mean.
+        """
         name, table = self._question(X, target)
         return _as_array(self.network_.posterior(table, of=name).best(name))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """With a target, the share of rows whose label is predicted; else the log-likelihood.
 
-        The true labels are `y`, or the target's column in `X`. Without a target it is the mean
-        log-likelihood of the rows, in nats per row (for any model: `score_samples`).
+        For a continuous target it is R^2, the share of its variance that is predicted. The truth is
+        `y`, or the target's column in `X`. Without a target it is the mean log-likelihood of the
+        rows, in nats per row (for any model: `score_samples`).
         """
         check_is_fitted(self, "network_")
         if self.target_ is None:
             return super().score(X, y, sample_weight)
+        if self._predicts_numbers:
+            numbers = self._table(X).column(self.target_) if y is None else np.asarray(y, float)
+            return float(r2_score(numbers, self.predict(X), sample_weight=sample_weight))
         truth = self._truth(X, y)
         said = self.network_.variable(self.target_)
         predicted = [said.code_of(label) for label in self.predict(X)]

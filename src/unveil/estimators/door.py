@@ -1,10 +1,10 @@
-"""What the estimators make of `X`: a table of discrete columns, the same way every time."""
+"""What the estimators make of `X`: a table, the same way every time."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -88,11 +88,12 @@ class TableEstimator(DensityMixin, TableReader):
     matched by name, those of an array by position; labels are matched by their text or number, and
     one that `fit` has not seen is an empty cell, with a warning, or an error (`unknown="error"`). A
     category or a state that a frame or table declares counts as seen.
-    Continuous columns are refused unless `discretize` names a way to cut them
-    (`equal_frequency`, `equal_width`, `kmeans`, `deviation`) into `n_bins` bins; the cuts are then
-    part of the network.
+    `discretize` names a way to cut continuous columns (`equal_frequency`, `equal_width`, `kmeans`,
+    `deviation`) into `n_bins` bins; the cuts are then part of the network. Without it they are
+    refused by estimators of labels, and stay as they are in a `BayesianNetwork`.
     """
 
+    _keeps_numbers: ClassVar[bool] = False
     unknown: Unknown
     network_: Network
 
@@ -146,8 +147,9 @@ class TableEstimator(DensityMixin, TableReader):
         if target is not None:
             table = _joined(table, *target)
         ready = prepare(
-            table, discretize=self.discretize, n_bins=self.n_bins, keep=table.names
-        ).table
+            table, discretize=self.discretize, n_bins=self.n_bins, keep=table.names,
+            numbers=self._keeps_numbers,
+        ).table  # fmt: skip
         self._variables: dict[str, Variable | None] = {n: ready.variable(n) for n in names}
         return ready
 

@@ -6,7 +6,7 @@ Kummerfeld 2023). A node's candidates are kept best first, so a step is to the f
 comes before the child; what was worked out for one order serves all others.
 
 `Trees` is a table of nodes and one of candidates. A node is a child with some parents: `above` is
-the node before its last parent, `added`, joined. Its candidates are those from `first` on, `count`
+the node before its last parent, `added`, joined. Its candidates are those from `first` on, `length`
 in number, each with the variable and the node it leads to (-1 where nobody has been yet). `score`
 is the family's, `shrunk` that of the best it can do by dropping parents again.
 """
@@ -50,7 +50,7 @@ class Trees(NamedTuple):
     added: Array
     state: Array
     first: Array
-    count: Array
+    length: Array
     score: Array
     shrunk: Array
     variable: Array
@@ -109,7 +109,7 @@ def _walk(trees: Trees, opener: GaussianOpener, node: int, before: Array, missed
                 return node
             _open(trees, opener, node)
         step = -1
-        for k in range(trees.first[node], trees.first[node] + trees.count[node]):
+        for k in range(trees.first[node], trees.first[node] + trees.length[node]):
             x = trees.variable[k]
             if before[x]:
                 step = k
@@ -236,7 +236,7 @@ def enter_candidates(
             trees.variable[first + k] = x
             trees.gain[first + k] = gains[x]
             trees.leads_to[first + k] = -1
-    trees.first[node], trees.count[node] = first, n
+    trees.first[node], trees.length[node] = first, n
     trees.used[1] = first + n
     trees.shrunk[node] = trees.score[node]
     trees.state[node] = OPEN

@@ -48,13 +48,14 @@ THINNEST, USUAL, THICKEST = 1.0, 1.5, 5.0
 
 @dataclass(frozen=True)
 class Node:
-    """A box with a label; `tip` is what a mouse that rests on it reads."""
+    """A box with a label and a smaller `caption` behind it; a resting mouse reads the `tip`."""
 
     box: Box
     label: str
     tip: str
     hidden: bool
     highlighted: bool
+    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,7 @@ def draw(
     title: str = "",
     labels: Mapping[Pair, str] | None = None,
     tips: Mapping[Pair, str] | None = None,
+    captions: Mapping[str, str] | None = None,
 ) -> Picture:
     """The picture of a network or a bare graph, parents above children; saved if `path` is given.
 
@@ -148,6 +150,8 @@ def draw(
         Words to write beside arcs.
     tips
         Words to show while the mouse rests on an arc (in SVG).
+    captions
+        Words to write behind the names of nodes.
 
     Examples
     --------
@@ -162,16 +166,23 @@ def draw(
     marked = set(highlight)
     _check_highlight(dag, marked)
     looks: dict[Pair, Look] = {arc: "marked" for arc in dag.arcs if arc in marked}
-    found = layout(dag, box_widths(dag))
-    picture = picture_of(network, found, strength, marked, title, labels, tips, looks)
+    _check_highlight(dag, set(captions or ()), "captions")
+    found = layout(dag, box_widths(dag, captions))
+    picture = picture_of(network, found, strength, marked, title, labels, tips, looks, captions)
     if path is not None:
         picture.save(path)
     return picture
 
 
-def box_widths(dag: DAG) -> dict[str, float]:
+def box_widths(dag: DAG, captions: Mapping[str, str] | None = None) -> dict[str, float]:
     """How wide the box of every node has to be."""
-    return {name: text_width(shorten(name), FONT_SIZE) + PADDING for name in dag.nodes}
+    behind = {name: f"  {words}" for name, words in (captions or {}).items()}
+    return {
+        name: text_width(shorten(name), FONT_SIZE)
+        + text_width(behind.get(name, ""), FONT_SIZE - 2)
+        + PADDING
+        for name in dag.nodes
+    }
 
 
 def picture_of(
@@ -183,6 +194,7 @@ def picture_of(
     labels: Mapping[Pair, str] | None = None,
     tips: Mapping[Pair, str] | None = None,
     looks: Mapping[Pair, Look] | None = None,
+    captions: Mapping[str, str] | None = None,
 ) -> Picture:
     """The picture with nodes and arcs at places decided before; they may be those of more arcs.
 
@@ -192,7 +204,14 @@ def picture_of(
     dag = network.dag if isinstance(network, Network) else network
     hidden = set(network.hidden) if isinstance(network, Network) else set[str]()
     nodes = [
-        Node(box, shorten(x), _node_tip(network, x), x in hidden, x in marked)
+        Node(
+            box,
+            shorten(x),
+            _node_tip(network, x),
+            x in hidden,
+            x in marked,
+            (captions or {}).get(x, ""),
+        )
         for x, box in places.boxes.items()
         if x in dag.nodes
     ]
@@ -219,9 +238,10 @@ def svg_text(
     title: str = "",
     labels: Mapping[Pair, str] | None = None,
     tips: Mapping[Pair, str] | None = None,
+    captions: Mapping[str, str] | None = None,
 ) -> str:
     """The picture as SVG text, to be put into a page; the arguments are those of `draw`."""
-    return draw(network, None, strength, highlight, title, labels, tips).svg()
+    return draw(network, None, strength, highlight, title, labels, tips, captions).svg()
 
 
 def _line_width(strength: float) -> float:
@@ -255,9 +275,8 @@ def _check_arcs(dag: DAG, given: Mapping[Pair, object] | None, what: str) -> Non
             )
 
 
-def _check_highlight(dag: DAG, marked: set[str | Pair]) -> None:
-    for thing in sorted(marked.difference(dag.nodes, dag.arcs), key=repr):
+def _check_highlight(dag: DAG, marked: Collection[str | Pair], what: str = "highlight") -> None:
+    for thing in sorted(set(marked).difference(dag.nodes, dag.arcs), key=repr):
         raise ModelError(
-            f"highlight has {thing!r}, which is neither a node nor a (parent, child) arc of this "
-            "graph"
+            f"{what} has {thing!r}, which is neither a node nor a (parent, child) arc of this graph"
         )

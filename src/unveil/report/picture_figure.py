@@ -65,7 +65,8 @@ def _add_node(axes: Axes, node: Node) -> None:
             zorder=3,
         )
     )
-    _add_text(axes, box.x, box.y, node.label, FONT_SIZE, colours.INK)
+    words = f"{node.label}  {node.caption}" if node.caption else node.label
+    _add_text(axes, box.x, box.y, words, FONT_SIZE, colours.INK)
 
 
 def _add_arrow(axes: Axes, arrow: Arrow) -> None:

@@ -70,7 +70,16 @@ def _node(node: Node) -> str:
         f'<rect x="{_n(box.left)}" y="{_n(box.top)}" width="{_n(box.width)}" '
         f'height="{_n(box.height)}" rx="8"{dash}/>'
         f'<text x="{_n(box.x)}" y="{_n(box.y + FONT_SIZE * 0.35)}" fill="{colours.INK}" '
-        f'stroke="none">{escape(node.label)}</text></g>\n'
+        f'stroke="none">{escape(node.label)}{_caption(node)}</text></g>\n'
+    )
+
+
+def _caption(node: Node) -> str:
+    if not node.caption:
+        return ""
+    return (
+        f'<tspan dx="7" font-size="{_n(FONT_SIZE - 2)}" fill="{colours.MUTED}">'
+        f"{escape(node.caption)}</tspan>"
     )
 
 

@@ -271,7 +271,7 @@ def _with_room(trees: Trees, n_nodes: int, n_candidates: int) -> Trees:
         return trees
     nodes = [_longer(a, 2 * n_nodes) if per_node else a for a in trees[:8]]
     candidates = [_longer(a, 2 * n_candidates) if per_candidate else a for a in trees[8:11]]
-    return Trees(*nodes, *candidates, trees.used)
+    return Trees._make([*nodes, *candidates, trees.used])
 
 
 def _longer(array: npt.NDArray[np.generic], size: int) -> npt.NDArray[np.generic]:
