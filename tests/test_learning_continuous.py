@@ -88,7 +88,9 @@ def test_constraints_tiers_and_bootstrap():
     dag = unveil.learn(table, constraints=limits).dag
     assert not dag.has_arc("c", "d")
     assert not dag.has_arc("c", "a")
-    sure = unveil.evaluate.bootstrap_arcs(table, lambda rows: unveil.learn(rows).dag, n_samples=3, seed=1)
+    sure = unveil.evaluate.bootstrap_arcs(
+        table, lambda rows: unveil.learn(rows).dag, n_samples=3, seed=1
+    )
     assert sure.of("a", "c") == 1.0
     learned = unveil.learn(table)
     worth = unveil.evaluate.arc_worth(learned.scores, learned.dag)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from unveil.errors import DataError
+from unveil.errors import DataError, Hint
 from unveil.model.curves import curve_named
 
 __all__ = ["NumberSettings"]
@@ -17,8 +17,7 @@ class NumberSettings:
     - `max_hidden`: at most so many hidden variables
     - `max_parents`: at most so many parents for any column
     - `min_gain`: the least gain in nats for hidden variables to be kept
-    - `family`: how columns depend on their parents, a name of `unveil.model.curves.FAMILIES`;
-      curves are fitted to what linear families found
+    - `family`: how columns depend on their parents; hidden parents are found with `linear` ones
     - `ideal`: score only so many additions per family, those most like the ideal parent
     - `blocks`: leave out blocks of neighbouring rows in cross-validation, for rows in order of time
     """
@@ -31,7 +30,15 @@ class NumberSettings:
     blocks: bool = False
 
     def __post_init__(self) -> None:
-        curve_named(self.family)
+        if curve_named(self.family) is not None:
+            raise DataError(
+                f"hidden parents are found with linear families; the posterior of what is hidden "
+                f"behind {self.family} ones is not known here. Curves between columns can be "
+                "learned.",
+                hint=Hint(
+                    f"learn(table, family={self.family!r})", f"unveil learn --family {self.family}"
+                ),
+            )
         for name, least in (("max_hidden", 0), ("max_parents", 1), ("ideal", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
