@@ -89,9 +89,7 @@ def test_constraints_tiers_and_bootstrap():
     dag = unveil.learn(table, constraints=limits).dag
     assert not dag.has_arc("c", "d")
     assert not dag.has_arc("c", "a")
-    sure = unveil.evaluate.bootstrap_arcs(
-        table, lambda rows: unveil.learn(rows).dag, n_samples=3, seed=1
-    )
+    sure = bootstrap_arcs(table, lambda rows: unveil.learn(rows).dag, n_samples=3, seed=1)
     assert sure.of("a", "c") == 1.0
     learned = unveil.learn(table)
     worth = arc_worth(learned.scores, learned.dag)
@@ -135,6 +133,10 @@ def test_what_is_refused():
         unveil.learn(numbers(), "bdeu")
     with pytest.raises(DataError, match="'bge' is not for tables that have"):
         unveil.learn(mixed(), "bge")
+    with pytest.raises(
+        DataError, match="cells are missing, and structural EM is for columns of one"
+    ):
+        unveil.learn(Table.from_frame(mixed()).knock_out(0.1, seed=1))
     with pytest.raises(DataError, match="infinite"):
         unveil.learn({"a": [0.5, np.inf, 2.5], "b": [0.5, 1.5, 0.25]})
     with pytest.raises(DataError, match=r"did you mean 'bge'|there is no score 'bgee'"):

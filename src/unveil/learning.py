@@ -14,7 +14,7 @@ from typing import Any
 from unveil.em.completion import complete_rows
 from unveil.em.parametric import fit_em
 from unveil.em.structural import StructuralResult, structural_em
-from unveil.errors import DataError, ModelError, UnveilWarning, did_you_mean
+from unveil.errors import DataError, Hint, ModelError, UnveilWarning, did_you_mean
 from unveil.graph.dag import DAG
 from unveil.model.fit import fit as fit_complete
 from unveil.model.network import Network
@@ -110,6 +110,13 @@ def learn(
     if not isinstance(table, Table) or table.is_complete:
         return learn_complete(
             table, chosen, search, structure_prior=structure_prior, **shared, **options
+        )
+    if not all(v.is_discrete for v in table.variables):
+        raise DataError(
+            f"{table.n_missing:,} cells are missing, and structural EM is for columns of one kind "
+            "and the default search; fill them in, leave those rows out, or cut continuous columns "
+            "with",
+            hint=Hint("discretize=.", "--discretize."),
         )
     if structure_prior is not None:
         raise DataError(
