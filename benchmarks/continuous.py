@@ -355,7 +355,7 @@ def random_rows(n: int, n_arcs: int, n_rows: int, seed: int) -> tuple[Any, DAG, 
     signed = random.uniform(0.3, 1.0, n_arcs) * random.choice([-1, 1], n_arcs)
     weights[order[chosen[:, 0]], order[chosen[:, 1]]] = signed
     noise = np.sqrt(random.uniform(0.5, 1.5, n))
-    values = np.zeros((n_rows, n))
+    values = np.zeros((n_rows, n), order="F")  # columns are written and read one by one
     for i in order:
         parents = np.flatnonzero(weights[i])
         values[:, i] = noise[i] * random.standard_normal(n_rows)
