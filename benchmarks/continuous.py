@@ -41,7 +41,7 @@ from common import machine, markdown_table, network_file, versions, write_json  
 
 from unveil import DAG, BDeu, Network, Table, Variable  # noqa: E402
 from unveil.graph import PDAG, consistent_extension, equivalence_class_distance  # noqa: E402
-from unveil.model import LinearGaussianCPD, fit  # noqa: E402
+from unveil.model import LinearGaussianCPD  # noqa: E402
 from unveil.score import BIC, FamilyScores, GaussianFamilies  # noqa: E402
 from unveil.search import SEARCHES, combined_search  # noqa: E402
 
@@ -355,7 +355,7 @@ def random_rows(n: int, n_arcs: int, n_rows: int, seed: int) -> tuple[Any, DAG, 
     signed = random.uniform(0.3, 1.0, n_arcs) * random.choice([-1, 1], n_arcs)
     weights[order[chosen[:, 0]], order[chosen[:, 1]]] = signed
     noise = np.sqrt(random.uniform(0.5, 1.5, n))
-    values = np.zeros((n_rows, n))
+    values = np.zeros((n_rows, n), order="F")  # columns are written and read one by one
     for i in order:
         parents = np.flatnonzero(weights[i])
         values[:, i] = noise[i] * random.standard_normal(n_rows)
@@ -433,7 +433,8 @@ def _warm_up() -> None:
     values, _, _ = random_rows(6, 6, 50, 0)
     for search in OURS.values():
         SEARCHES[search](GaussianFamilies(as_table(values), BIC()))
-    fit(DAG(["v0000"]), as_table(values[:, :1]))
+    coins = Table.from_frame({name: (values[:, i] > 0).tolist() for i, name in enumerate("abcd")})
+    combined_search(FamilyScores(coins, BDeu(1), n_jobs=1), orders=True)
 
 
 if __name__ == "__main__":

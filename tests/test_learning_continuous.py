@@ -9,6 +9,7 @@ import pytest
 import unveil
 from unveil import DAG, BayesianNetwork, Constraints, Table
 from unveil.errors import DataError, UnveilWarning
+from unveil.evaluate import arc_worth, bootstrap_arcs
 from unveil.graph import equivalent
 from unveil.score import GAUSSIAN_SCORES, BDeu, BGe, GaussianFamilies, LogLikelihood
 from unveil.search import SEARCHES
@@ -88,12 +89,10 @@ def test_constraints_tiers_and_bootstrap():
     dag = unveil.learn(table, constraints=limits).dag
     assert not dag.has_arc("c", "d")
     assert not dag.has_arc("c", "a")
-    sure = unveil.evaluate.bootstrap_arcs(
-        table, lambda rows: unveil.learn(rows).dag, n_samples=3, seed=1
-    )
+    sure = bootstrap_arcs(table, lambda rows: unveil.learn(rows).dag, n_samples=3, seed=1)
     assert sure.of("a", "c") == 1.0
     learned = unveil.learn(table)
-    worth = unveil.evaluate.arc_worth(learned.scores, learned.dag)
+    worth = arc_worth(learned.scores, learned.dag)
     assert {(w.parent, w.child) for w in worth} == set(learned.dag.arcs)
     assert all(w.loss > 0 for w in worth)
     loss = unveil.cross_validate(table, lambda rows: unveil.learn(rows).network, folds=3, seed=1)
@@ -134,6 +133,10 @@ def test_what_is_refused():
         unveil.learn(numbers(), "bdeu")
     with pytest.raises(DataError, match="'bge' is not for tables that have"):
         unveil.learn(mixed(), "bge")
+    with pytest.raises(
+        DataError, match="cells are missing, and structural EM is for columns of one"
+    ):
+        unveil.learn(Table.from_frame(mixed()).knock_out(0.1, seed=1))
     with pytest.raises(DataError, match="infinite"):
         unveil.learn({"a": [0.5, np.inf, 2.5], "b": [0.5, 1.5, 0.25]})
     with pytest.raises(DataError, match=r"did you mean 'bge'|there is no score 'bgee'"):

@@ -69,6 +69,8 @@ ORACLES = {
     "choose_parents": (
         "ideal.test_layers", "test_choosing_parents_is_the_best_single_change_again_and_again",
     ),
+    "collected": ("infer.test_enumeration", "test_tree_agrees_with_enumeration"),
+    "lanes_for": ("infer.test_enumeration", "test_tree_agrees_with_enumeration"),
     "propagate_loopy": ("infer.approximate.test_loopy", "test_polytrees_are_exact"),
     "ascend": (
         "infer.approximate.test_mean_field",

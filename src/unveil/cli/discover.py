@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unveil.cli.live import live_progress
+from unveil.cli.naming import NewNames, NewStates, new_names, new_states
 from unveil.cli.options import (
+    Allowance,
     Bins,
     Discretize,
     Drop,
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from unveil.table import Table
 
 __all__ = ["discover"]
+
+FOR_THE_REPORT = 0.1
+"""The share of a time limit that is kept for writing what was found."""
 
 
 @reads_table
@@ -60,6 +65,9 @@ def discover(
     ] = 1.0,
     max_parents: Annotated[int | None, typer.Option(help="At most so many parents.")] = None,
     resamples: Annotated[int, typer.Option(min=0, help="Resampled tables to test stability.")] = 10,
+    folds: Annotated[
+        int, typer.Option(min=2, help="Parts of the table left out in turn for the evidence.")
+    ] = 5,
     straw_men: Annotated[bool, typer.Option(help="Compare with simpler explanations.")] = True,
     resume: Annotated[
         bool, typer.Option(help="Go on from what an earlier run in the same folder found.")
@@ -78,13 +86,15 @@ def discover(
         list[str] | None,
         typer.Option(help="Columns to keep out and compare the hidden states with; repeatable."),
     ] = None,
+    name: NewNames = None,
+    state_names: NewStates = None,
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
     family: Family = "linear",
     ideal: Ideal = None,
     time_limit: TimeLimit = None,
-    jobs: Jobs = None,
+    n_jobs: Jobs = None,
     seed: Seed = None,
     *,
     reading: dict[str, Any],
@@ -93,8 +103,10 @@ def discover(
 
     In a table of numbers hidden variables are continuous, unless --discretize cuts its columns.
     """
+    allowance = Allowance(time_limit)
     from unveil.discovery import RunFolder, Settings
-    from unveil.discovery.call import is_numbers
+    from unveil.discovery.call import is_numbers, refuse_states
+    from unveil.discovery.naming import check_names, named
     from unveil.report import write_discovery
 
     aside = dict.fromkeys([*(drop or ()), *(compare or ()), *([] if id is None else [id])])
@@ -104,9 +116,11 @@ def discover(
             "max_hidden": max_hidden or 30, "max_parents": max_parents, "family": family,
             "ideal": ideal, "blocks": blocks,
         }  # fmt: skip
+        refuse_states(compare, state_names)
         _numbers(
-            data, output, read, table, id, options, compare=straw_men, resamples=resamples,
-            seed=seed, time_limit=time_limit,
+            data, output, read, table, id, new_names(name), options, compare=straw_men,
+            resamples=resamples, folds=folds, seed=seed,
+            time_limit=allowance.part(1 - FOR_THE_REPORT),
         )  # fmt: skip
         return
     settings = Settings(
@@ -115,20 +129,26 @@ def discover(
         max_hidden=max_hidden or 3, n_states=n_states,
         max_parents=max_parents, soft=soft, blocks=blocks,
     )  # fmt: skip
+    names = check_names(new_names(name), new_states(state_names), read.names)
     folder = RunFolder(output, table, settings, seed, resume)
     if folder.resumed:
         note(f"going on from the run in {output} (use --no-resume to start afresh)")
     with live_progress("nats") as listener:
         report = folder.discover(
-            progress=listener, straw_men=straw_men, resamples=resamples, time_limit=time_limit,
-            n_jobs=jobs,
+            progress=listener, straw_men=straw_men, resamples=resamples, folds=folds,
+            time_limit=allowance.part(1 - FOR_THE_REPORT), n_jobs=n_jobs,
         )  # fmt: skip
-    report = report.with_rows(read, id, columns_named(compare, read.names))
+    as_found = report
+    report = named(report.with_rows(read, id, columns_named(compare, read.names)), names)
     say(report.summary)
     for found in report.agreements:
         say(found.words)
-    page = write_discovery(report, output, data.name)
-    folder.close(report)
+    try:
+        page = write_discovery(report, output, data.name)
+    except BaseException:
+        folder.close(as_found, written=False)
+        raise
+    folder.close(as_found)
     if report.stopped != "converged":
         more = "run again to go on from here" if report.hidden else "run again to look further"
         note(f"stopped early ({report.stopped}); {more}")
@@ -141,6 +161,7 @@ def _numbers(
     read: Table,
     table: Table,
     id: str | None,
+    names: dict[str, str],
     options: dict[str, Any],
     **how: Any,
 ) -> None:
@@ -154,7 +175,7 @@ def _numbers(
         tell_of_order(table)
     with live_progress("nats") as listener:
         report = discover_numbers(table, settings, progress=listener, **how)
-    report = report.with_rows(read, id)
+    report = report.with_rows(read, id).named(names)
     say(report.summary)
     page = write_numbers(report, output, data.name)
     if report.stopped != "converged":

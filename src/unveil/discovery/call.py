@@ -11,6 +11,7 @@ from unveil.discovery.beside import Beside, beside, rows_with_states
 from unveil.discovery.continuous import NumberSettings, NumbersReport, discover_numbers
 from unveil.discovery.evidence import Evidence, StrawMan, evidence_for, naive_straw_man
 from unveil.discovery.meaning import Meaning, meaning_of
+from unveil.discovery.naming import StateNames, VariableNames, check_names, named
 from unveil.discovery.notes import Notes
 from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round, discover_networks
@@ -31,7 +32,7 @@ from unveil.table.door import Data, Weights, read_and_ready
 from unveil.table.order import tell_of_order
 from unveil.table.prepare import undecided
 
-__all__ = ["DiscoveryReport", "discover", "is_numbers"]
+__all__ = ["DiscoveryReport", "discover", "is_numbers", "refuse_states"]
 
 FOR_EVIDENCE = 0.2
 """The share of a time limit that is kept for the evidence."""
@@ -125,6 +126,20 @@ class DiscoveryReport(Record):
         ]  # fmt: skip
         return replace(self, beside=beside(read, self.table, id), agreements=tuple(found))
 
+    def named(
+        self, name: VariableNames | None = None, state_names: StateNames | None = None
+    ) -> DiscoveryReport:
+        """The report with hidden variables and their states called so, in their order.
+
+        >>> from unveil import datasets
+        >>> plans = datasets.table("college_plans")
+        >>> report = discover(plans, max_hidden=1, seed=1, evidence=False, straw_men=False)
+        >>> report.named({"H1": "home"}).hidden
+        ('home',)
+        """
+        columns = [n for n in self.network.names if n not in self.hidden]
+        return named(self, check_names(name, state_names, columns))
+
     @property
     def summary(self) -> str:
         """What was found, in plain words."""
@@ -147,6 +162,8 @@ def discover(
     settings: Settings | NumberSettings | None = None,
     id: str | None = None,
     compare: Sequence[str] = (),
+    name: VariableNames | None = None,
+    state_names: StateNames | None = None,
     evidence: bool = True,
     straw_men: bool = True,
     resamples: int = 10,
@@ -182,7 +199,9 @@ def discover(
 
     Nothing is learned from `id` either, which says who a row is, nor from the columns of `compare`,
     with which the hidden states are cross-tabulated. Whatever was left out travels into
-    `report.posteriors()`.
+    `report.posteriors()`. `name` says what to call hidden variables (`{"H1": "severity"}`),
+    `state_names` what to call their states, in order (`{"severity": ["low", "high"]}`); the report
+    does it afterwards too, see `DiscoveryReport.named`.
 
     >>> from unveil import datasets
     >>> report = discover(datasets.table("college_plans"), max_hidden=1, seed=1, straw_men=False)
@@ -193,22 +212,23 @@ def discover(
         raise DataError(
             f"resamples must not be negative and folds at least 2, got {resamples} and {folds}"
         )
+    ticker = Ticker.of(progress, time_limit)
     away = [*([drop] if isinstance(drop, str) else drop), *compare, *([] if id is None else [id])]
     ready = discretize, n_bins, keep
     read, table = read_and_ready(data, weights, dict.fromkeys(away), *ready, numbers=True)
     if is_numbers(table, discretize):
-        if compare:
-            raise DataError("compare is for discrete hidden states; continuous ones have none")
-        return _discover_numbers(
+        refuse_states(compare, state_names)
+        found_numbers = _discover_numbers(
             read, table, settings, changes, id, evidence=evidence, compare=straw_men,
-            resamples=resamples, folds=folds, seed=seed, progress=progress, time_limit=time_limit,
+            resamples=resamples, folds=folds, seed=seed, progress=ticker,
         )  # fmt: skip
+        return found_numbers.named(name or {})
     if isinstance(settings, NumberSettings):
         raise DataError("NumberSettings are for tables of continuous columns; give a Settings")
     settings = changed(settings or Settings(), changes, "discover")
+    names = check_names(name, state_names, read.names)
     if not settings.blocks:
         tell_of_order(table)
-    ticker = Ticker.of(progress, time_limit)
     searching = ticker.part(share=1.0 - FOR_EVIDENCE if evidence or straw_men else 1.0)
     found = discover_networks(
         table, settings, earlier, None, seed, searching, None, n_jobs, on_round, notes
@@ -232,7 +252,7 @@ def discover(
         own, compared = _straw_men(found, table, folds, ticker.part("straw men"))
     stopped = found.stopped if found.stopped != "converged" else ticker.reason or "converged"
     report = DiscoveryReport(found, proofs, meanings, tuple(compared), table, own, stopped)
-    return report if read is table else report.with_rows(read, id, compare)
+    return named(report if read is table else report.with_rows(read, id, compare), names)
 
 
 def is_numbers(table: Table, discretize: str | None = None) -> bool:
@@ -241,6 +261,13 @@ def is_numbers(table: Table, discretize: str | None = None) -> bool:
     if continuous and len(continuous) < table.n_columns:
         raise undecided(continuous)
     return bool(continuous) and discretize is None
+
+
+def refuse_states(compare: object, state_names: object) -> None:
+    """Continuous hidden variables have no states to compare or to name."""
+    for what, given in (("compare", compare), ("state names", state_names)):
+        if given:
+            raise DataError(f"{what}: continuous hidden variables have no states; leave it out")
 
 
 def _discover_numbers(

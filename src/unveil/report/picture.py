@@ -7,8 +7,8 @@ on SVG and on a Matplotlib figure.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +17,7 @@ from unveil.files import atomic_write, check_target
 from unveil.graph.dag import DAG
 from unveil.graph.names import Pair
 from unveil.model.network import Network
-from unveil.report.curves import Point
+from unveil.report.curves import Point, along
 from unveil.report.layout import Box, Layout, layout
 from unveil.report.text import shorten, text_width
 
@@ -42,6 +42,8 @@ Look = Literal["", "marked", "gone", "turned"]
 
 FONT_SIZE = 13.0
 PADDING = 24.0
+LABEL_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22)
+"""Where along an arc its label may stand, as shares of its way; the first free one is taken."""
 THINNEST, USUAL, THICKEST = 1.0, 1.5, 5.0
 """Line widths: of an arc of strength 0, of all arcs when no strength is given, of strength 1."""
 
@@ -60,13 +62,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Arrow:
-    """A curve to a child; `points` as in `Layout.arcs`."""
+    """A curve to a child; `points` as in `Layout.arcs`; the label stands at a share of its way."""
 
     points: tuple[Point, ...]
     width: float
     label: str
     tip: str
     look: Look = ""
+    label_at: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -228,7 +231,25 @@ def picture_of(
         for arc, points in zip(order, places.arcs.values(), strict=True)
         if arc in own
     ]
-    return Picture(tuple(nodes), tuple(arrows), places.width, places.height, title)
+    return Picture(tuple(nodes), _apart(arrows), places.width, places.height, title)
+
+
+def _apart(arrows: Sequence[Arrow]) -> tuple[Arrow, ...]:
+    """The arrows with their labels where they cover no other, as far as there is such a place."""
+    taken: list[tuple[float, float, float]] = []
+    placed = []
+    for arrow in arrows:
+        if arrow.label:
+            half = text_width(arrow.label, FONT_SIZE - 2) / 2
+            free = [at for at in LABEL_PLACES if _is_free(along(arrow.points, at), half, taken)]
+            arrow = replace(arrow, label_at=free[0] if free else 0.5)
+            taken.append((*along(arrow.points, arrow.label_at), half))
+        placed.append(arrow)
+    return tuple(placed)
+
+
+def _is_free(at: Point, half: float, taken: Sequence[tuple[float, float, float]]) -> bool:
+    return all(abs(at[0] - x) > half + other or abs(at[1] - y) > FONT_SIZE for x, y, other in taken)
 
 
 def svg_text(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from unveil.report import colours
-from unveil.report.curves import Point, arrowhead, middle
+from unveil.report.curves import Point, along, arrowhead
 from unveil.report.picture import FONT_SIZE, Arrow, Node, Picture
 from unveil.report.text import escape, text_width
 
@@ -99,7 +99,7 @@ def _arrow(arrow: Arrow) -> str:
 def _label(arrow: Arrow) -> str:
     if not arrow.label:
         return ""
-    x, y = middle(arrow.points)
+    x, y = along(arrow.points, arrow.label_at)
     return f'<text x="{_n(x)}" y="{_n(y + 4)}">{escape(arrow.label)}</text>\n'
 
 

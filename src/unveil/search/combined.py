@@ -34,7 +34,8 @@ TABU = 20
 
 FEW = 120
 """Up to so many variables, order search has its turns from two starts, tabu climbing's and
-equivalence search's: the better of the two is better by a little, and takes twice as long."""
+equivalence search's: the better of the two is better by a little, and takes twice as long. Who asks
+for order search gets both."""
 
 Matrix = npt.NDArray[np.uint8]
 
@@ -72,7 +73,7 @@ def combined_search(
     turns = _Turns(scores, start, limits, ticker)
     if moves:
         turns.take(turns.climb, turns.order, turns.classes_and_climb)
-    if not moves or scores.n_variables <= FEW:
+    if orders is not None or not moves or scores.n_variables <= FEW:
         turns.take(turns.classes_and_climb, *([turns.order] if moves else []))
     dag = dag_from(turns.best_parents, scores.names)
     return SearchResult.made(scores, ticker, PHASE, dag, turns.best, turns.trace, seed)

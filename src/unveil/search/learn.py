@@ -5,9 +5,11 @@ Discrete columns get tables, continuous ones linear Gaussians; see `unveil.score
 
 from __future__ import annotations
 
+import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any
 
 from unveil.errors import DataError, Hint, ModelError, UnveilWarning, did_you_mean
@@ -23,6 +25,7 @@ from unveil.score.base import Score
 from unveil.score.bdeu import BDeu
 from unveil.score.bic import BIC
 from unveil.score.choose import AnyFamilies, families_for
+from unveil.score.families import FamilyScores
 from unveil.score.gaussian import GaussianScore
 from unveil.score.mixed_families import BORROWED
 from unveil.score.protocol import Families
@@ -102,6 +105,7 @@ def learn(
             f"there is no search {search!r}; choose one of {', '.join(SEARCHES)}."
             + did_you_mean(search, SEARCHES)
         )
+    _check_options(search, options)
     names = [v.name for v in data.variables]
     numbers = not all(v.is_discrete for v in data.variables)
     chosen = default_score(data) if score is None else score
@@ -119,13 +123,25 @@ def learn(
     believed: Any = prior or getattr(chosen, "prior", None)
     if numbers:
         believed = MixedPrior(believed or EquivalentSampleSize(1), GaussianPrior(borrowed=BORROWED))
-    network = fit(dag, rows if numbers else data, believed)
+    counted = scores.statistics if isinstance(scores, FamilyScores) else rows
+    network = fit(dag, counted, believed)
     return Learned(network, replace(result, dag=dag), scores)
 
 
 def default_score(data: Table | Statistics) -> Score:
     """BDeu with one imagined row for discrete columns, BIC where some are continuous."""
     return BDeu(1.0) if all(v.is_discrete for v in data.variables) else BIC()
+
+
+def _check_options(search: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that the search does not have."""
+    _, *known = inspect.signature(SEARCHES[search]).parameters
+    for option in options:
+        if option not in known:
+            raise DataError(
+                f"the search {search!r} has no option {option!r}; it has {', '.join(known)}."
+                + did_you_mean(option, known)
+            )
 
 
 def in_order(dag: DAG, names: Sequence[str]) -> DAG:
@@ -175,6 +191,7 @@ def _without_redundant(data: Table | Statistics, n_jobs: int | None) -> Statisti
 def _without(name: str, function: Callable[..., SearchResult], *unused: str) -> Any:
     """The search, refusing options it cannot honour instead of ignoring them."""
 
+    @wraps(function)
     def search(scores: Families, **options: Any) -> SearchResult:
         for option in unused:
             if option in options and option != "seed":
@@ -185,6 +202,7 @@ def _without(name: str, function: Callable[..., SearchResult], *unused: str) -> 
     return search
 
 
+@wraps(equivalence_search)
 def _equivalence(scores: Families, **options: Any) -> SearchResult:
     constraints = options.pop("constraints", None) or Constraints()
     if not constraints.only_max_parents:
@@ -195,6 +213,7 @@ def _equivalence(scores: Families, **options: Any) -> SearchResult:
     return equivalence_search(scores, max_parents=constraints.max_parents, **options)
 
 
+@wraps(hill_climbing)
 def _tabu(scores: Families, **options: Any) -> SearchResult:
     return hill_climbing(scores, **{"tabu": 20, **options})
 

@@ -14,13 +14,15 @@ from unveil.discovery.beside import Beside, beside
 from unveil.discovery.continuous.procedure import Tried
 from unveil.discovery.continuous.settings import NumberSettings
 from unveil.discovery.continuous.words import headline, summary
-from unveil.discovery.evidence import Evidence, StrawMan
+from unveil.discovery.evidence import Evidence, StrawMan, gain_in_words
+from unveil.discovery.naming import VariableNames, check_names
 from unveil.evaluate.log_loss import LogLoss
 from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.network import Network
 from unveil.progress import StopReason
 from unveil.records import Record
 from unveil.table.core import Table
+from unveil.table.places import tell
 from unveil.table.variable import Variable
 
 __all__ = ["Loading", "NumbersReport"]
@@ -119,6 +121,29 @@ class NumbersReport(Record):
     def with_rows(self, read: Table, id: str | None = None) -> NumbersReport:
         """The report with names for the rows, from the table as it was read."""
         return replace(self, beside=beside(read, self.table, id))
+
+    def named(self, name: VariableNames) -> NumbersReport:
+        """The report with hidden variables called otherwise: `{"H1": "severity"}`.
+
+        A name for a variable that was not found is told of and not used.
+        """
+        columns = [n for n in self.network.names if n not in self.hidden]
+        asked = check_names(name, None, columns).variables
+        for old in asked:
+            if old not in self.hidden:
+                tell(f"no hidden variable {old} was found, so nothing is called so")
+        new = {old: called for old, called in asked.items() if old in self.hidden}
+
+        def proof(e: Evidence) -> Evidence:
+            called = new.get(e.name, e.name)
+            return replace(e, name=called, words=gain_in_words(called, e.gain))
+
+        return replace(
+            self,
+            network=self.network.renamed(new),
+            evidence={new.get(n, n): proof(e) for n, e in self.evidence.items()},
+            loadings={new.get(n, n): own for n, own in self.loadings.items()},
+        )
 
     def save(self, path: str | PathLike[str], table_name: str = "table") -> None:
         """Write the report, the networks and the values of every row into the folder `path`."""
