@@ -15,20 +15,23 @@ from unveil.em.completion import complete_rows
 from unveil.em.parametric import fit_em
 from unveil.em.refit import refit
 from unveil.em.structural import StructuralResult, structural_em
-from unveil.errors import DataError, ModelError, UnveilWarning, did_you_mean
+from unveil.errors import DataError, Hint, ModelError, UnveilWarning, did_you_mean
 from unveil.graph.dag import DAG
+from unveil.ideal.learn import learn_numbers, learn_with_gaps, needs_ideal
+from unveil.model.curves import Curve
 from unveil.model.fit import fit as fit_complete
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.progress import Listener, Progress
-from unveil.score import SCORES, BDeu
+from unveil.score import GAUSSIAN_SCORES, SCORES, BDeu, BGe
 from unveil.score.base import Score
 from unveil.score.bdeu import b_course_sample_size
 from unveil.score.families import FamilyScores
+from unveil.score.gaussian import GaussianScore
 from unveil.score.local import LocalScores, local_kinds
 from unveil.score.structure import StructurePrior
 from unveil.search.constraints import Constraints
-from unveil.search.learn import SEARCHES, Learned
+from unveil.search.learn import SEARCHES, Learned, default_score
 from unveil.search.learn import learn as learn_complete
 from unveil.search.result import SearchResult
 from unveil.statistics.protocol import Statistics
@@ -47,7 +50,7 @@ DEFAULT_SIZE = 1.0
 
 def learn(
     data: Data | Statistics,
-    score: Score | str | None = None,
+    score: Score | GaussianScore | str | None = None,
     search: str = DEFAULT_SEARCH,
     *,
     weights: Weights = None,
@@ -61,6 +64,8 @@ def learn(
     structure_prior: StructurePrior | None = None,
     start: DAG | None = None,
     prior: DirichletPrior | None = None,
+    family: str | Curve | None = None,
+    ideal: int | None = None,
     seed: int | None = None,
     progress: Listener | None = None,
     time_limit: float | None = None,
@@ -73,12 +78,15 @@ def learn(
     `data` is a table, a pandas, polars or Arrow frame, a dict of columns, an array, the path of a
     file, or an engine of `unveil.statistics`. `weights` say how often each row counts, as a
     column's name or one number for every row; the columns of `drop` are left out, and so are
-    identifiers and dates unless `keep` names them; continuous ones are cut by `discretize`
-    (`equal_frequency`, `equal_width`, `kmeans`, `deviation`) into `n_bins` bins.
+    identifiers and dates unless `keep` names them. Continuous columns get linear Gaussian
+    distributions, unless they are cut by `discretize` (`equal_frequency`, `equal_width`, `kmeans`,
+    `deviation`) into `n_bins` bins; columns of one value and exact linear functions of others are
+    left out with a warning.
 
-    `score` is BDeu unless given, as a score or by its name in `unveil.score.SCORES`;
-    `equivalent_sample_size` is that of BDeu, 1 unless given; `b-course` is half the mean number of
-    states, as B-Course takes it. A complete table is searched by
+    `score` is BDeu unless given, BIC where columns are continuous: a score or its name in
+    `unveil.score.SCORES` or, for continuous columns, `unveil.score.GAUSSIAN_SCORES`.
+    `equivalent_sample_size` is that of BDeu or BGe, 1 unless given; `b-course` is
+    half the mean number of states, as B-Course takes it. A complete table is searched by
     `search`, one of `unveil.search.SEARCHES` (see `unveil.search.learn`); one with missing cells by
     structural EM (`structural_em`), whose score is that of what was observed. `max_parents` and
     `constraints` limit the graph, `structure_prior` says which graphs are likely beforehand,
@@ -88,6 +96,11 @@ def learn(
     `local` is what families may be made of: plain tables (`table`), or also trees of contexts
     (`tree`), default tables (`default`), `noisy-or`, or whichever of these scores best (`auto`);
     plain tables always compete.
+
+    `family` says how continuous columns depend on their parents: `linear` unless given, or a curve
+    of `unveil.model.curves.FAMILIES`, such as `sigmoid`. With `ideal`, only so many additions per
+    family are scored, those most like the ideal parent (`unveil.ideal`): quicker where every score
+    is a fit.
 
     `seed` repeats a run, `progress` listens, `time_limit` (seconds) ends the work with the best so
     far, `n_jobs` is how many threads count (all cores if not given).
@@ -106,18 +119,42 @@ def learn(
             f"there is no search {search!r}; choose one of {', '.join(SEARCHES)}."
             + did_you_mean(search, SEARCHES)
         )
-    _chosen_score(score, None if equivalent_sample_size == "b-course" else equivalent_sample_size)
-    table = data if is_engine(data) else ready_table(data, weights, drop, discretize, n_bins, keep)
+    table = (
+        data if is_engine(data)
+        else ready_table(data, weights, drop, discretize, n_bins, keep, numbers=True)
+    )  # fmt: skip
     if equivalent_sample_size == "b-course":
         equivalent_sample_size = b_course_sample_size(table.variables)
-    chosen = _chosen_score(score, equivalent_sample_size)
+    chosen = _chosen_score(score, equivalent_sample_size, table)
     shared: dict[str, Any] = {
         "constraints": _limits(constraints, max_parents), "start": start, "prior": prior,
         "seed": seed, "progress": progress, "time_limit": time_limit, "n_jobs": n_jobs,
     }  # fmt: skip
+    if needs_ideal(family, ideal) and not isinstance(table, Table):
+        raise DataError("curves and ideal parents need the rows of a table, not an engine")
+    if isinstance(table, Table) and not any(v.is_discrete for v in table.variables):
+        if needs_ideal(family, ideal) and (table.is_complete or family not in (None, "linear")):
+            return learn_numbers(
+                table, chosen, search, family, ideal, structure_prior=structure_prior,
+                **_known(shared, "prior", "n_jobs"), **options,
+            )  # fmt: skip
+        if not table.is_complete and structure_prior is None and search == DEFAULT_SEARCH:
+            return learn_with_gaps(table, chosen, ideal, **_known(shared, "prior", "n_jobs"))
+    elif needs_ideal(family, ideal):
+        raise DataError(
+            "family and ideal are for tables whose columns are all continuous; leave discrete "
+            "columns out, or learn without them"
+        )
     if not isinstance(table, Table) or table.is_complete:
         return learn_complete(
             table, chosen, search, structure_prior=structure_prior, local=local, **shared, **options
+        )
+    if not all(v.is_discrete for v in table.variables):
+        raise DataError(
+            f"{table.n_missing:,} cells are missing, and structural EM is for columns of one kind "
+            "and the default search; fill them in, leave those rows out, or cut continuous columns "
+            "with",
+            hint=Hint("discretize=.", "--discretize."),
         )
     if search != DEFAULT_SEARCH:
         warnings.warn(
@@ -197,24 +234,34 @@ def fit(
     return fit_em(structure, table, prior, hidden, **options).network
 
 
-def score_named(name: str, equivalent_sample_size: float = 1.0) -> Score:
-    """The score that `SCORES` has under this name; the size is for `bdeu` and ignored by others.
+def score_named(name: str, equivalent_sample_size: float = 1.0) -> Any:
+    """The score of this name in `SCORES` or `GAUSSIAN_SCORES`.
+
+    The size is that of `bdeu` and `bge`, and ignored by others.
 
     >>> score_named("bdeu", 5.0), score_named("bic").name
     (BDeu(equivalent_sample_size=5.0), 'bic')
     """
-    if name not in SCORES:
+    known = SCORES | GAUSSIAN_SCORES
+    if name not in known:
         raise DataError(
-            f"there is no score {name!r}; choose one of {', '.join(SCORES)}."
-            + did_you_mean(name, SCORES)
+            f"there is no score {name!r}; choose one of {', '.join(known)}."
+            + did_you_mean(name, known)
         )
-    made: Score = BDeu(equivalent_sample_size) if name == "bdeu" else SCORES[name]()
-    return made
+    sized: dict[str, Any] = {"bdeu": BDeu, "bge": BGe}
+    return sized[name](equivalent_sample_size) if name in sized else known[name]()
 
 
-def _chosen_score(score: Score | str | None, size: float | None) -> Score:
+def _known(options: dict[str, Any], *without: str) -> dict[str, Any]:
+    return {k: v for k, v in options.items() if k not in without}
+
+
+def _chosen_score(
+    score: Score | GaussianScore | str | None, size: float | None, data: Table | Statistics
+) -> Any:
     if isinstance(score, str) or score is None:
-        return score_named(score or "bdeu", DEFAULT_SIZE if size is None else size)
+        name = score or default_score(data).name
+        return score_named(name, DEFAULT_SIZE if size is None else size)
     if size is not None:
         raise DataError(
             f"equivalent_sample_size is for a score given by its name; {score!r} has its own"

@@ -236,10 +236,23 @@ def test_learn_from_continuous_columns(run, tmp_path):
     x = generator.normal(size=200)
     rows = zip(x, x + 0.1 * generator.normal(size=200), strict=True)
     path.write_text("x,y\n" + "".join(f"{a:.4f},{b:.4f}\n" for a, b in rows))
-    code, _, err = run("learn", path)
+    page = tmp_path / "c.html"
+    code, out, _ = run("learn", path, "-o", tmp_path / "c.json", "--page", page)
+    assert code == 0
+    assert "1 arc, 5 free parameters" in out
+    assert "bic score" in out
+    assert load(tmp_path / "c.json").cpd("y").kind == "linear_gaussian"
+    assert "R² 0.99" in page.read_text()
+    assert "looks like noise" in page.read_text()
+    code, out, _ = run("query", tmp_path / "c.json", "--given", "x=1.5", "--of", "y")
+    assert code == 0
+    assert "mean" in out
+    code, out, _ = run("fit", path, "--structure", tmp_path / "c.json")
+    assert "complete table, least squares" in out
+    code, _, err = run("learn", path, "--score", "bdeu")
     assert code == 1
-    assert "continuous (x, y)" in err
-    assert "--discretize equal_frequency" in err
+    assert "'bdeu' is not for continuous columns; take one of bic" in err
+    assert "--discretize" in err
     code, out, _ = run("learn", path, "--discretize", "equal_frequency", "--n-bins", "4")
     assert code == 0
     assert "1 arc, 15 free parameters" in out

@@ -29,6 +29,7 @@ KERNELS = {
     if isinstance(found, Dispatcher) and found.py_func.__module__ == module.__name__
     if not name.startswith("_")
 }
+GAUSSIAN, ORDERS = "score.test_gaussian", "search.test_order_search"
 CLASSES, SAMPLING = "kernels.test_moves_and_classes", "infer.approximate.test_sampling"
 LOCAL, NOISY_OR = "score.test_local", "model.test_noisy_or"
 LEFT_OUT = "classify.test_left_out"
@@ -46,6 +47,11 @@ ORACLES = {
     "best_move": (CLASSES, "test_best_move_by_trying_all"),
     "may_add": (CLASSES, "test_legal_moves_by_trying_all"),
     "may_reverse": (CLASSES, "test_legal_moves_by_trying_all"),
+    "gaussian_families": (GAUSSIAN, "test_the_likelihood_is_that_of_least_squares"),
+    "gaussian_toggles": (GAUSSIAN, "test_toggles_are_differences_of_full_scores"),
+    "enter_candidates": (ORDERS, "test_an_order_stands_for_the_graph_of_growing_and_shrinking"),
+    "try_positions": (ORDERS, "test_every_position_is_scored_as_its_order"),
+    "walk_order": (ORDERS, "test_an_order_stands_for_the_graph_of_growing_and_shrinking"),
     "family_bitmaps": (
         "kernels.test_families_and_bits", "test_family_bitmaps_by_enumeration",
     ),
@@ -54,6 +60,16 @@ ORACLES = {
     ),
     "score_families": (
         "kernels.test_families_and_bits", "test_scores_of_families_from_counts_by_hand",
+    ),
+    "curve": ("model.test_curves", "test_the_derivatives_of_a_curve_by_finite_differences"),
+    "start_curve": ("model.test_curves", "test_a_curve_is_found_again"),
+    "fit_curve": ("model.test_curves", "test_the_fit_is_as_good_as_a_general_optimiser_finds"),
+    "fit_families": ("model.test_curves", "test_a_curve_is_found_again"),
+    "regress_all": ("em.test_lines", "test_the_m_step_is_least_squares"),
+    "expect_layers": ("ideal.test_layers", "test_the_e_step_by_the_joint_normal"),
+    "em_layers": ("ideal.test_layers", "test_em_is_factor_analysis_and_never_falls"),
+    "choose_parents": (
+        "ideal.test_layers", "test_choosing_parents_is_the_best_single_change_again_and_again",
     ),
     "collected": ("infer.test_enumeration", "test_tree_agrees_with_enumeration"),
     "lanes_for": ("infer.test_enumeration", "test_tree_agrees_with_enumeration"),

@@ -11,9 +11,11 @@ from unveil.formats.native import CPD_KINDS
 from unveil.model import (
     CPD,
     ConditionalGaussianCPD,
+    Curve,
     DefaultTableCPD,
     LinearGaussianCPD,
     NoisyOrCPD,
+    NonlinearCPD,
     Split,
     TreeCPD,
 )
@@ -58,6 +60,22 @@ CPDS = {
     "conditional Gaussian without continuous parents": ConditionalGaussianCPD(
         WEIGHT, [RAIN], [0.0, 5.0], np.zeros((2, 0)), [1.0, 0.25]
     ),
+    "sigmoid": NonlinearCPD(WEIGHT, [AGE, HEIGHT], Curve(), -2, 3, [0.5], [0.4, -1.0], 0.3),
+    "hyperbolic": NonlinearCPD(
+        WEIGHT, [AGE, HEIGHT], Curve("hyperbolic"), 3, -2, [0.5], [0.4, -1.0], 0.3
+    ),
+    "reaction": NonlinearCPD(
+        WEIGHT, [AGE, HEIGHT], Curve("reaction"), 0, 5, [0.5, -0.5], [0.4, -1.0], 0.3
+    ),
+    "multiplicative noise": NonlinearCPD(
+        WEIGHT, [AGE], Curve("sigmoid", "multiplicative"), 2, 5, [0.5], [0.4], 0.04
+    ),
+    "log-normal noise": NonlinearCPD(
+        WEIGHT, [AGE], Curve("sigmoid", "log-normal"), 2, 5, [0.5], [0.4], 0.01
+    ),
+    "curve without parents": NonlinearCPD(
+        WEIGHT, [], Curve("reaction", "multiplicative"), 2, 2, [], [], 0.01
+    ),
 }  # fmt: skip
 N_PARAMETERS = {
     "table": 12,
@@ -73,6 +91,12 @@ N_PARAMETERS = {
     "linear Gaussian without parents": 2,
     "conditional Gaussian": 18,
     "conditional Gaussian without continuous parents": 4,
+    "sigmoid": 6,
+    "hyperbolic": 6,
+    "reaction": 7,
+    "multiplicative noise": 5,
+    "log-normal noise": 5,
+    "curve without parents": 2,
 }
 
 every_kind = pytest.mark.parametrize("cpd", CPDS.values(), ids=CPDS)

@@ -101,3 +101,13 @@ def test_drawing_leaves_pyplot_alone():
         "draw(DAG(['A'])).figure(); assert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_captions_stand_behind_names():
+    dag = DAG(["A", "B"], [("A", "B")])
+    plain, told = draw(dag), draw(dag, captions={"B": "R² 0.50"})
+    assert "R² 0.50" in told.svg()
+    assert told.nodes[1].box.width > plain.nodes[1].box.width
+    told.figure()
+    with pytest.raises(ModelError, match="captions has 'C'"):
+        draw(dag, captions={"C": "?"})

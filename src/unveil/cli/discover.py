@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,6 +23,8 @@ from unveil.cli.options import (
     Bins,
     Discretize,
     Drop,
+    Family,
+    Ideal,
     Jobs,
     Seed,
     TableFile,
@@ -33,6 +35,9 @@ from unveil.cli.options import (
 )
 from unveil.cli.outputs import writes_folder
 from unveil.cli.screen import note, say
+
+if TYPE_CHECKING:
+    from unveil.table import Table
 
 __all__ = ["discover"]
 
@@ -47,7 +52,14 @@ def discover(
         Path,
         typer.Option("--output", "-o", help="The folder for the results.", callback=writes_folder),
     ] = Path("out"),
-    max_hidden: Annotated[int, typer.Option(min=1, help="At most so many hidden variables.")] = 3,
+    max_hidden: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="At most so many hidden variables.",
+            show_default="3, or 30 in a table of numbers",
+        ),
+    ] = None,
     n_states: Annotated[
         int | None, typer.Option(min=2, help="A fixed number of states for hidden variables.")
     ] = None,
@@ -105,26 +117,44 @@ def discover(
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
+    family: Family = "linear",
+    ideal: Ideal = None,
     time_limit: TimeLimit = None,
     n_jobs: Jobs = None,
     seed: Seed = None,
     *,
     reading: dict[str, Any],
 ) -> None:
-    """Find hidden variables in a table; Ctrl-C keeps the best so far."""
+    """Find hidden variables in a table; Ctrl-C keeps the best so far.
+
+    In a table of numbers hidden variables are continuous, unless --discretize cuts its columns.
+    """
     allowance = Allowance(time_limit)
     from unveil.discovery import RunFolder, Settings
+    from unveil.discovery.call import is_numbers, refuse_states
     from unveil.discovery.naming import check_names, named
     from unveil.formats import load
     from unveil.report import write_discovery
     from unveil.score import ArcPenalty as Penalty
 
     aside = dict.fromkeys([*(drop or ()), *(compare or ()), *([] if id is None else [id])])
-    read, table = read_and_prepared(data, reading, list(aside), discretize, n_bins)
+    read, table = read_and_prepared(data, reading, list(aside), discretize, n_bins, numbers=True)
+    if is_numbers(table, discretize):
+        options = {
+            "max_hidden": max_hidden or 30, "max_parents": max_parents, "family": family,
+            "ideal": ideal, "blocks": blocks,
+        }  # fmt: skip
+        refuse_states(compare, state_names)
+        _numbers(
+            data, output, read, table, id, new_names(name), options, compare=straw_men,
+            resamples=resamples, folds=folds, seed=seed,
+            time_limit=allowance.part(1 - FOR_THE_REPORT),
+        )  # fmt: skip
+        return
     settings = Settings(
         equivalent_sample_size=equivalent_sample_size, score=score,
         adapt=adapt,  # type: ignore[arg-type]
-        max_hidden=max_hidden, n_states=n_states,
+        max_hidden=max_hidden or 3, n_states=n_states,
         max_parents=max_parents, soft=soft, blocks=blocks,
         constraints=constraints_of(table.names, require, forbid, tier, no_parents, no_children),
         structure_prior=Penalty(arc_penalty) if arc_penalty else None,
@@ -154,4 +184,32 @@ def discover(
     if report.stopped != "converged":
         more = "run again to go on from here" if report.hidden else "run again to look further"
         note(f"stopped early ({report.stopped}); {more}")
+    say(f"the report is {page}")
+
+
+def _numbers(
+    data: Path,
+    output: Path,
+    read: Table,
+    table: Table,
+    id: str | None,
+    names: dict[str, str],
+    options: dict[str, Any],
+    **how: Any,
+) -> None:
+    """Continuous hidden parents of a table of numbers."""
+    from unveil.discovery import NumberSettings, discover_numbers
+    from unveil.report import write_numbers
+    from unveil.table.order import tell_of_order
+
+    settings = NumberSettings(**options)
+    if not settings.blocks:
+        tell_of_order(table)
+    with live_progress("nats") as listener:
+        report = discover_numbers(table, settings, progress=listener, **how)
+    report = report.with_rows(read, id).named(names)
+    say(report.summary)
+    page = write_numbers(report, output, data.name)
+    if report.stopped != "converged":
+        note(f"stopped early ({report.stopped})")
     say(f"the report is {page}")

@@ -74,7 +74,12 @@ def fit(
     used = found.table
     say(f"{data}: {used.n_rows:,} rows, {used.n_columns} of {len(model.names)} variables")
     if found.em is None:
-        say(f"complete table, counted ({_kind(prior)})")
+        lines = not any(v.is_discrete for v in found.network.variables)
+        say(
+            "complete table, least squares"
+            if lines
+            else f"complete table, counted ({_kind(prior)})"
+        )
     else:
         _starts(found.em, prior)
     _summary(found.network, used)

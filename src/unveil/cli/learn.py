@@ -15,6 +15,8 @@ from unveil.cli.options import (
     Bins,
     Discretize,
     Drop,
+    Family,
+    Ideal,
     Jobs,
     Seed,
     TableFile,
@@ -58,16 +60,23 @@ def learn(
         ),
     ] = None,
     score: Annotated[
-        str, typer.Option(help="bdeu, bic, mdl, aic, k2, fnml, qnml or likelihood.")
-    ] = "bdeu",
+        str | None,
+        typer.Option(
+            help="bdeu, bic, mdl, aic, k2, fnml, qnml or likelihood; for continuous columns bic, "
+            "mdl, aic, bge or likelihood.",
+            show_default="bdeu, or bic where columns are continuous",
+        ),
+    ] = None,
     equivalent_sample_size: Annotated[
         str,
-        typer.Option(help="Equivalent sample size of bdeu: a number, or b-course for its choice."),
+        typer.Option(
+            help="Equivalent sample size of bdeu or bge: a number, or b-course for its choice."
+        ),
     ] = "1",
     search: Annotated[
         str,
         typer.Option(
-            help="combined, hill-climbing, tabu, equivalence, exact, chow-liu or annealing."
+            help="combined, hill-climbing, tabu, equivalence, exact, chow-liu, order or annealing."
         ),
     ] = "combined",
     local: Annotated[
@@ -99,6 +108,8 @@ def learn(
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
+    family: Family = "linear",
+    ideal: Ideal = None,
     bootstrap: Annotated[
         int, typer.Option(help="Learn from so many resampled tables to see how sure each arc is.")
     ] = 0,
@@ -113,15 +124,19 @@ def learn(
     from unveil.evaluate import arc_worth
     from unveil.learning import learn as learn_network
     from unveil.learning import score_named
+    from unveil.search.learn import default_score
 
-    table = prepared(data, reading, drop, discretize, n_bins)
+    table = prepared(data, reading, drop, discretize, n_bins, numbers=True)
+    name = score or default_score(table).name
     settings: dict[str, Any] = {
-        "score": score_named(score, _sample_size(equivalent_sample_size, table)),
+        "score": score_named(name, _sample_size(equivalent_sample_size, table)),
         "search": search,
         "local": local,
         "constraints": constraints_of(
             table.names, require, forbid, tier, no_parents, no_children, max_parents
         ),
+        "family": family,
+        "ideal": ideal,
         "seed": seed,
         "n_jobs": n_jobs,
     }
@@ -260,14 +275,23 @@ def _pictures(
     picture: Path | None,
     page: Path | None,
 ) -> None:
+    from unveil.evaluate import path_diagram
     from unveil.table import describe
 
+    if picture is None and page is None:
+        return
+    numbers = any(not v.is_discrete for v in learned.network.variables)
+    paths = path_diagram(learned.network, table) if numbers else None
     if picture is not None:
         from unveil.report import draw
+        from unveil.report.paths_part import node_captions, path_labels
 
         most = max((arc.loss for arc in arcs), default=1.0)
         strength = {(a.parent, a.child): max(a.loss, 0.0) / most for a in arcs}
-        draw(learned.network, picture, strength=strength, title=data.name)
+        draw(
+            learned.network, picture, strength=strength, title=data.name,
+            labels=path_labels(paths) or None, captions=node_captions(paths),
+        )  # fmt: skip
         say(f"picture drawn to {picture}")
     if page is not None:
         from unveil.evaluate import usual_bic
@@ -285,5 +309,6 @@ def _pictures(
             arcs=arcs,
             notes=describe(table).sentences,
             bic=usual_bic(learned.network, table),
+            paths=paths,
         ).write(page)
         say(f"page written to {page}")

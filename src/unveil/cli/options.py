@@ -26,6 +26,8 @@ __all__ = [
     "Command",
     "Discretize",
     "Drop",
+    "Family",
+    "Ideal",
     "Jobs",
     "Seed",
     "TableFile",
@@ -54,6 +56,20 @@ Discretize = Annotated[
     str | None,
     typer.Option(help="Cut continuous columns: equal_width, equal_frequency, kmeans, deviation."),
 ]
+Family = Annotated[
+    str,
+    typer.Option(
+        help="How continuous columns depend on their parents: linear, sigmoid, hyperbolic or "
+        "reaction; with -multiplicative or -log-normal behind it, with that noise."
+    ),
+]
+Ideal = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Score only so many additions per family: those most like the ideal parent.",
+    ),
+]
 Bins = Annotated[int, typer.Option(min=1, help="Into how many bins a continuous column is cut.")]
 
 OLD_METHODS = {"width": "equal_width", "frequency": "equal_frequency"}
@@ -61,22 +77,39 @@ OLD_METHODS = {"width": "equal_width", "frequency": "equal_frequency"}
 
 
 def prepared(
-    data: Path, reading: dict[str, Any], drop: list[str] | None, method: str | None, n_bins: int
+    data: Path,
+    reading: dict[str, Any],
+    drop: list[str] | None,
+    method: str | None,
+    n_bins: int,
+    *,
+    numbers: bool = False,
 ) -> Table:
     """The table in a file, ready to learn from."""
-    return read_and_prepared(data, reading, drop, method, n_bins)[1]
+    return read_and_prepared(data, reading, drop, method, n_bins, numbers=numbers)[1]
 
 
 def read_and_prepared(
-    data: Path, reading: dict[str, Any], drop: list[str] | None, method: str | None, n_bins: int
+    data: Path,
+    reading: dict[str, Any],
+    drop: list[str] | None,
+    method: str | None,
+    n_bins: int,
+    *,
+    numbers: bool = False,
 ) -> tuple[Table, Table]:
-    """The table in a file as it is, and ready to learn from."""
+    """The table in a file as it is, and ready to learn from; `numbers` may stay continuous."""
     with waiting(f"reading {data.name}"):
-        return _read_and_prepared(data, reading, drop, method, n_bins)
+        return _read_and_prepared(data, reading, drop, method, n_bins, numbers)
 
 
 def _read_and_prepared(
-    data: Path, reading: dict[str, Any], drop: list[str] | None, method: str | None, n_bins: int
+    data: Path,
+    reading: dict[str, Any],
+    drop: list[str] | None,
+    method: str | None,
+    n_bins: int,
+    numbers: bool,
 ) -> tuple[Table, Table]:
     from unveil.table import Table, prepare
 
@@ -84,7 +117,9 @@ def _read_and_prepared(
     way = None if method is None else OLD_METHODS.get(method, method)
     away = columns_named(drop, table.names)
     asked_for = {*(reading.get("kinds") or ()), *(reading.get("states") or ())}
-    ready = prepare(table, drop=away, discretize=way, n_bins=n_bins, keep=asked_for)
+    ready = prepare(
+        table, drop=away, discretize=way, n_bins=n_bins, keep=asked_for, numbers=numbers
+    )
     return table, ready.table
 
 

@@ -20,10 +20,17 @@ And then:
 - `memory.py`: rounds as JSON, to go on after an interruption; `notes.py`: what was done in a round;
   `told.py`: candidates as JSON; `folder.py`: `RunFolder`, where all this is kept
 - `patience.py`: limits that bind inside of all this
+- `continuous/`: the same for tables of numbers, whose hidden parents are continuous
 """
 
 from unveil.discovery.call import DiscoveryReport, discover
 from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
+from unveil.discovery.continuous import (
+    Loading,
+    NumberSettings,
+    NumbersReport,
+    discover_numbers,
+)
 from unveil.discovery.evidence import Evidence, StrawMan
 from unveil.discovery.folder import RunFolder
 from unveil.discovery.meaning import Meaning, StateProfile, Trait, meaning_of
@@ -36,7 +43,10 @@ __all__ = [
     "Discovery",
     "DiscoveryReport",
     "Evidence",
+    "Loading",
     "Meaning",
+    "NumberSettings",
+    "NumbersReport",
     "Place",
     "Refused",
     "Round",
@@ -48,6 +58,7 @@ __all__ = [
     "Verdict",
     "discover",
     "discover_networks",
+    "discover_numbers",
     "meaning_of",
     "rounds_as_json",
     "rounds_from_json",

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, ClassVar
 
 from unveil.discovery.beside import Beside, beside, rows_with_states
+from unveil.discovery.continuous import NumberSettings, NumbersReport, discover_numbers
 from unveil.discovery.evidence import (
     Evidence,
     StrawMan,
@@ -35,8 +36,9 @@ from unveil.score.families import FamilyScores
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, read_and_ready
 from unveil.table.order import tell_of_order
+from unveil.table.prepare import undecided
 
-__all__ = ["DiscoveryReport", "discover"]
+__all__ = ["DiscoveryReport", "discover", "is_numbers", "refuse_states"]
 
 FOR_EVIDENCE = 0.2
 """The share of a time limit that is kept for the evidence."""
@@ -163,7 +165,7 @@ def discover(
     discretize: str | None = None,
     n_bins: int = 3,
     keep: Collection[str] = (),
-    settings: Settings | None = None,
+    settings: Settings | NumberSettings | None = None,
     id: str | None = None,
     compare: Sequence[str] = (),
     name: VariableNames | None = None,
@@ -180,8 +182,12 @@ def discover(
     on_round: Callable[[Sequence[Round]], None] | None = None,
     notes: Notes | None = None,
     **changes: Any,
-) -> DiscoveryReport:
+) -> DiscoveryReport | NumbersReport:
     """Hidden variables of a table or data frame: where they belong, and what they mean.
+
+    A table of continuous columns, unless they are cut, is looked at for continuous hidden parents:
+    `settings` are then a `NumberSettings`, and the answer is a `NumbersReport`
+    (see `unveil.discovery.discover_numbers`). All other tables have discrete hidden variables.
 
     `data` is a table, a pandas, polars or Arrow frame, a dict of columns, an array, or the path of
     a file; gaps are fine. `weights` say how often each row counts, as a column's name or one number
@@ -215,7 +221,17 @@ def discover(
         )
     ticker = Ticker.of(progress, time_limit)
     away = [*([drop] if isinstance(drop, str) else drop), *compare, *([] if id is None else [id])]
-    read, table = read_and_ready(data, weights, dict.fromkeys(away), discretize, n_bins, keep)
+    ready = discretize, n_bins, keep
+    read, table = read_and_ready(data, weights, dict.fromkeys(away), *ready, numbers=True)
+    if is_numbers(table, discretize):
+        refuse_states(compare, state_names)
+        found_numbers = _discover_numbers(
+            read, table, settings, changes, id, evidence=evidence, compare=straw_men,
+            resamples=resamples, folds=folds, seed=seed, progress=ticker,
+        )  # fmt: skip
+        return found_numbers.named(name or {})
+    if isinstance(settings, NumberSettings):
+        raise DataError("NumberSettings are for tables of continuous columns; give a Settings")
     settings = changed(settings or Settings(), changes, "discover")
     names = check_names(name, state_names, read.names)
     if not settings.blocks:
@@ -244,6 +260,35 @@ def discover(
     stopped = found.stopped if found.stopped != "converged" else ticker.reason or "converged"
     report = DiscoveryReport(found, proofs, meanings, tuple(compared), table, own, stopped)
     return named(report if read is table else report.with_rows(read, id, compare), names)
+
+
+def is_numbers(table: Table, discretize: str | None = None) -> bool:
+    """Whether all columns are continuous and stay so; some of each kind is an error."""
+    continuous = [v.name for v in table.variables if not v.is_discrete]
+    if continuous and len(continuous) < table.n_columns:
+        raise undecided(continuous)
+    return bool(continuous) and discretize is None
+
+
+def refuse_states(compare: object, state_names: object) -> None:
+    """Continuous hidden variables have no states to compare or to name."""
+    for what, given in (("compare", compare), ("state names", state_names)):
+        if given:
+            raise DataError(f"{what}: continuous hidden variables have no states; leave it out")
+
+
+def _discover_numbers(
+    read: Table, table: Table, settings: object, changes: dict[str, Any], id: str | None,
+    **options: Any,
+) -> NumbersReport:  # fmt: skip
+    if isinstance(settings, Settings):
+        raise DataError("Settings are for discrete tables; for continuous ones give NumberSettings")
+    given = settings if isinstance(settings, NumberSettings) else NumberSettings()
+    chosen = changed(given, changes, "discover (continuous columns)")
+    if not chosen.blocks:
+        tell_of_order(table)
+    report = discover_numbers(table, chosen, **options)
+    return report if read is table else report.with_rows(read, id)
 
 
 def _straw_men(

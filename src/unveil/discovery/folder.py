@@ -113,10 +113,12 @@ class RunFolder:
 
         self.notes.changed = self._save_now_and_then
         try:
-            return discover(
+            report = discover(
                 self.table, settings=self.settings, earlier=self.earlier, seed=self.seed,
                 progress=tell, on_round=on_round, notes=self.notes, **options,
             )  # fmt: skip
+            assert isinstance(report, DiscoveryReport)
+            return report
         except BaseException:
             self._save_anyway()
             raise

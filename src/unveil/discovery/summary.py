@@ -15,7 +15,7 @@ from unveil.progress import StopReason
 if TYPE_CHECKING:
     from unveil.discovery.call import DiscoveryReport
 
-__all__ = ["headline", "stop_in_words", "summary"]
+__all__ = ["evidence_words", "headline", "stop_in_words", "summary"]
 
 PAYING = (
     Verdict.NOT_CONFIRMED,
@@ -47,7 +47,7 @@ def summary(report: DiscoveryReport) -> str:
         given = f", child of {parents}" if parents else ""
         lines.append(f"{name}: {variable.n_states} states, parent of {children}{given}")
         if name in report.evidence:
-            lines += [f"  {sentence}" for sentence in _evidence_words(report.evidence[name])]
+            lines += [f"  {sentence}" for sentence in evidence_words(report.evidence[name])]
         if name in report.meaning:
             lines += [f"  {p.words}" for p in report.meaning[name].profiles]
     return "\n".join([*lines, *_simpler_is_better(report)])
@@ -202,7 +202,8 @@ def _beaten(report: DiscoveryReport, straw_man: StrawMan) -> str:
     )
 
 
-def _evidence_words(proof: Evidence) -> list[str]:
+def evidence_words(proof: Evidence) -> list[str]:
+    """The evidence for one hidden variable, a sentence each."""
     low, high = proof.interval
     words = [
         f"evidence: {proof.words}",

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from unveil.em.lines import Lines, Observed, expected_moments
 from unveil.em.steps import log_prior
 from unveil.errors import ModelError
 from unveil.infer.explain import most_probable
-from unveil.infer.gaussian.expected import expected_statistics
+from unveil.infer.gaussian.expected import ExpectedStatistics, expected_statistics
 from unveil.model.fit import fit
 from unveil.model.flat import FlatTables
-from unveil.model.gaussian_cpd import GaussianPrior
+from unveil.model.gaussian_cpd import GaussianPrior, LinearGaussianCPD
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.model.units import standardised
+from unveil.statistics.moments import GaussianMoments
 from unveil.statistics.protocol import Statistics
 from unveil.table.core import Table
 
@@ -51,6 +53,12 @@ class FamilyEM:
         self._table = table.select(inside).conform([network.variable(n) for n in inside])
         self._hidden = [n for n in network.names if n not in table or table.missing(n).all()]
         self._prior, self._hard = prior, hard
+        kinds = {type(cpd) for cpd in network.cpds.values()}
+        self._lines = kinds == {LinearGaussianCPD} and not hard and table.n_rows > 0
+        if self._lines:
+            seen = [n for n in inside if n not in self._hidden]
+            self._observed = Observed.trusted(self._table.select(seen)) if seen else None
+            self._lines = self._observed is not None
         if hard:
             self._refuse_unseen_numbers(network)
 
@@ -76,8 +84,24 @@ class FamilyEM:
         if self._hard:
             best = most_probable(network, self._table)
             return best.table, float(best.log_probability @ self._table.row_weights)
-        expected = expected_statistics(network, self._table)
+        expected = (
+            self._expected_lines(network)
+            if self._lines
+            else expected_statistics(network, self._table)
+        )
         return expected, expected.log_likelihood
+
+    def _expected_lines(self, network: Network) -> ExpectedStatistics:
+        """The same for lines alone, all patterns of missing cells at once."""
+        assert self._observed is not None
+        order = (*self._observed.names, *self._hidden)
+        likelihood, moments = expected_moments(Lines.of(network, order), self._observed)
+        places = [order.index(name) for name in network.names]
+        columns = tuple(range(len(places)))
+        joint: dict[tuple[int, ...], GaussianMoments] = {(): moments.of_columns(places)}
+        return ExpectedStatistics(
+            network.variables, self._table.total_weight, likelihood, {}, columns, (), joint
+        )
 
     def m_step(self, network: Network, expected: Table | Statistics) -> Network:
         """The network of the same structure estimated from them."""

@@ -107,7 +107,7 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
             max_hidden=self.max_hidden,
             n_states=self.n_states,
         )
-        self.report_: DiscoveryReport = discover(
+        report = discover(
             table,
             settings=settings,
             evidence=self.evidence,
@@ -116,6 +116,8 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
             time_limit=self.time_limit,
             n_jobs=self.n_jobs,
         )
+        assert isinstance(report, DiscoveryReport)
+        self.report_ = report
         self.network_ = self.report_.network
         self.hidden_ = self.report_.hidden
         return self

@@ -7,6 +7,7 @@
 - `averaging.py`: how probable an arc is over the best structures
 - `bootstrap.py`: how sure we are of arcs and of features of the equivalence class
 - `agreement.py`: hidden states beside a column that was kept out
+- `paths.py`: lines as people read them: standardised weights, R^2, residual checks
 - `usual_bic.py`: BIC on the scale of other programs
 - `profiles.py`: what sets each state of a hidden variable apart, by `joints.py`;
   `certainty.py`: how surely rows are told apart by its states
@@ -22,6 +23,7 @@ from unveil.evaluate.cross_validation import CrossValidation, cross_validate
 from unveil.evaluate.divergence import Divergence, divergence
 from unveil.evaluate.goodness import GoodnessOfFit, goodness_of_fit
 from unveil.evaluate.log_loss import LogLoss, log_loss, paired_gain
+from unveil.evaluate.paths import LineCheck, PathDiagram, path_diagram
 from unveil.evaluate.profiles import StateProfile, Trait, state_profiles
 from unveil.evaluate.usual_bic import usual_bic
 
@@ -33,7 +35,9 @@ __all__ = [
     "CrossValidation",
     "Divergence",
     "GoodnessOfFit",
+    "LineCheck",
     "LogLoss",
+    "PathDiagram",
     "StateProfile",
     "Trait",
     "agreement",
@@ -46,6 +50,7 @@ __all__ = [
     "goodness_of_fit",
     "log_loss",
     "paired_gain",
+    "path_diagram",
     "state_profiles",
     "structure_weights",
     "usual_bic",

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from unveil.graph.dag import DAG
 from unveil.records import Record
-from unveil.score.families import FamilyScores
+from unveil.score.protocol import Families
 
 __all__ = ["ArcWorth", "arc_worth", "bits_in_words", "is_readable", "odds_in_words"]
 
 MOST_READABLE = 6 * math.log(10)
 """Nats up to which people can read a factor as such: a million times."""
 
-BAYESIAN = ("bdeu", "bde", "k2", "fnml", "qnml", "mdl", "bic")
+BAYESIAN = ("bdeu", "bde", "k2", "fnml", "qnml", "mdl", "bic", "bge")
 """Scores that are log-probabilities of the data, or approximate one, up to a constant."""
 
 
@@ -32,11 +32,11 @@ class ArcWorth(Record):
     confidence: float | None = None
 
 
-def arc_worth(scores: FamilyScores, dag: DAG) -> tuple[ArcWorth, ...]:
+def arc_worth(scores: Families, dag: DAG) -> tuple[ArcWorth, ...]:
     """Every arc with what it is worth, the most valuable first.
 
     >>> from unveil import datasets
-    >>> from unveil.score import BDeu
+    >>> from unveil.score import BDeu, FamilyScores
     >>> scores = FamilyScores(datasets.table("college_plans"), BDeu(5))
     >>> dag = DAG(scores.names, [("PE", "CP"), ("SEX", "PE")])
     >>> [f"{a.parent} -> {a.child}: {a.words}" for a in arc_worth(scores, dag)][1]
@@ -51,7 +51,7 @@ def arc_worth(scores: FamilyScores, dag: DAG) -> tuple[ArcWorth, ...]:
         gains = scores.toggles(place[child], parents)
         for parent in dag.parents(child):
             loss = -float(gains[place[parent]])
-            worth.append(ArcWorth(parent, child, loss, _words(loss, scores.score.name)))
+            worth.append(ArcWorth(parent, child, loss, _words(loss, scores.score_name)))
     return tuple(sorted(worth, key=lambda arc: (-arc.loss, arc.parent, arc.child)))
 
 

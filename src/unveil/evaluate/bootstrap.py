@@ -112,7 +112,7 @@ def _features(dag: DAG, names: tuple[str, ...]) -> npt.NDArray[np.float64]:
         adjacent[place[parent], place[child]] = adjacent[place[child], place[parent]] = 1
     for parent, child in completed_pdag(dag).arcs:
         directed[place[parent], place[child]] = 1
-    for name in names:
+    for name in dag.nodes:  # columns that say nothing in these rows are in no graph
         for member in dag.markov_blanket(name):
             blanket[place[name], place[member]] = 1
     return np.stack([adjacent, directed, blanket])

@@ -17,6 +17,7 @@ from unveil.model.default_cpd import DefaultTableCPD
 from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.network import Network
 from unveil.model.noisy_or_cpd import NoisyOrCPD
+from unveil.model.nonlinear_cpd import NonlinearCPD
 from unveil.model.table_cpd import TableCPD
 from unveil.model.tree_cpd import TreeCPD
 from unveil.table.variable import Variable
@@ -35,6 +36,7 @@ CPD_KINDS: dict[str, type[CPD]] = {
         NoisyOrCPD,
         LinearGaussianCPD,
         ConditionalGaussianCPD,
+        NonlinearCPD,
     )
 }
 """The kinds of conditional distributions a file may hold; a new kind is one entry."""

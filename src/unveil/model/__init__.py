@@ -8,6 +8,8 @@
 - `local.py`: local structures found from a family's counts
 - `gaussian_cpd.py`: `LinearGaussianCPD`, a mean that is linear in continuous parents
 - `conditional_gaussian_cpd.py`: `ConditionalGaussianCPD`, discrete parents choose among those
+- `nonlinear_cpd.py`: `NonlinearCPD`, a mean that is a bounded curve of continuous parents
+- `curves.py`, `curve_fit.py`, `curve_network.py`: the curves, their noise, how they are fitted
 - `prior.py`: Dirichlet priors over tables
 - `fit.py`: `fit`, parameters from complete weighted rows
 - `marginal.py`: exact marginals of a few variables
@@ -16,12 +18,15 @@
 
 from unveil.model.conditional_gaussian_cpd import ConditionalGaussianCPD, fit_gaussian
 from unveil.model.cpd import CPD
+from unveil.model.curve_network import fit_curves
+from unveil.model.curves import Curve
 from unveil.model.default_cpd import DefaultTableCPD
 from unveil.model.fit import fit
 from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.marginal import marginal
 from unveil.model.network import Network
 from unveil.model.noisy_or_cpd import NoisyOrCPD
+from unveil.model.nonlinear_cpd import NonlinearCPD
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize, PriorNetwork, PseudoCount
 from unveil.model.table_cpd import TableCPD
 from unveil.model.tree_cpd import Split, TreeCPD
@@ -30,12 +35,14 @@ from unveil.model.turning import facing_away_from
 __all__ = [
     "CPD",
     "ConditionalGaussianCPD",
+    "Curve",
     "DefaultTableCPD",
     "DirichletPrior",
     "EquivalentSampleSize",
     "LinearGaussianCPD",
     "Network",
     "NoisyOrCPD",
+    "NonlinearCPD",
     "PriorNetwork",
     "PseudoCount",
     "Split",
@@ -43,6 +50,7 @@ __all__ = [
     "TreeCPD",
     "facing_away_from",
     "fit",
+    "fit_curves",
     "fit_gaussian",
     "marginal",
 ]

@@ -97,10 +97,13 @@ class ConditionalGaussianCPD:
         believed = GaussianPrior.of(prior)
         discrete = [p for p in parents if p.is_discrete]
         continuous = [p for p in parents if not p.is_discrete]
-        _refuse_or_warn_unseen(variable, statistics.weights, not believed.strength)
+        alone = not (believed.strength or believed.borrowed)
+        _refuse_or_warn_unseen(variable, statistics.weights, alone)
         shape = statistics.weights.shape
         pooled = statistics.pooled()
         imagined = pooled.independent(believed.strength) if believed.strength else None
+        if believed.borrowed:
+            statistics = statistics.borrowing(believed.borrowed)
         fits = []
         for states in np.ndindex(shape):
             moments = statistics.at(states)

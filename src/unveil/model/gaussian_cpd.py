@@ -201,14 +201,20 @@ class GaussianPrior:
 
     `strength` imagined rows in which every column has the mean and variance it has in the data and
     no column depends on another: coefficients shrink towards zero. `min_variance` is a floor under
-    the variance; without it a child that its parents explain exactly is an error.
+    the variance; without it a child that its parents explain exactly is an error. `borrowed` rows
+    are for families with discrete parents: every configuration of these, be it in a row or two,
+    borrows so many of what all configurations have in common (`ConditionalMoments.borrowing`).
     """
 
     strength: float = 0.0
     min_variance: float = 0.0
+    borrowed: float = 0.0
 
     def __post_init__(self) -> None:
-        settings = (("prior_strength", self.strength), ("min_variance", self.min_variance))
+        settings = (
+            ("prior_strength", self.strength), ("min_variance", self.min_variance),
+            ("borrowed", self.borrowed),
+        )  # fmt: skip
         for what, number in settings:
             if not (math.isfinite(number) and number >= 0):
                 raise ModelError(f"{what} must be finite and not negative, got {number}")
@@ -216,6 +222,7 @@ class GaussianPrior:
     @classmethod
     def of(cls, prior: object) -> GaussianPrior:
         """The prior itself, or none: a prior that speaks of tables says nothing about numbers."""
+        prior = getattr(prior, "numbers", prior)
         return prior if isinstance(prior, cls) else cls()
 
 

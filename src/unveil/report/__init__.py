@@ -11,6 +11,8 @@
 - `sensitivity_figure`: `draw_sensitivity`, how the graph depends on the equivalent sample size
 - `classify_page`: `classify_page`, the page of `unveil classify`, and `write_classification`, all
   its files; `square_chart`: its curves and weights
+- `numbers_page`, `numbers_folder`: the same for tables of numbers; `loadings_chart`: loadings of a
+  continuous hidden variable
 - `colours` and `text`: shared by the files above
 """
 
@@ -21,7 +23,10 @@ from unveil.report.discover_folder import write_discovery
 from unveil.report.discover_page import discover_page
 from unveil.report.layout import Box, Layout, layout
 from unveil.report.learn_page import ArcRecord, learn_page
+from unveil.report.loadings_chart import loadings_chart
 from unveil.report.merge_tree import merge_tree
+from unveil.report.numbers_folder import write_numbers
+from unveil.report.numbers_page import numbers_page
 from unveil.report.page import Page
 from unveil.report.picture import Picture, draw, svg_text
 from unveil.report.sensitivity_figure import draw_sensitivity
@@ -43,10 +48,13 @@ __all__ = [
     "layout",
     "learn_page",
     "line_chart",
+    "loadings_chart",
     "merge_tree",
+    "numbers_page",
     "square_chart",
     "svg_text",
     "weight_chart",
     "write_classification",
     "write_discovery",
+    "write_numbers",
 ]

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["Pass", "Point", "arc_curve", "arrowhead", "middle"]
+__all__ = ["Pass", "Point", "along", "arc_curve", "arrowhead"]
 
 Point = tuple[float, float]
 
@@ -66,13 +66,19 @@ def arrowhead(
     return shaft, ((tx, ty), *corners)
 
 
-def middle(points: Sequence[Point]) -> Point:
-    """The point halfway along the pieces of a curve, where a label can stand."""
-    piece = (len(points) - 1) // 3 // 2 * 3
-    if (len(points) - 1) // 3 % 2 == 0:
-        return points[piece]
-    a, b, c, d = points[piece : piece + 4]
-    return ((a[0] + 3 * b[0] + 3 * c[0] + d[0]) / 8, (a[1] + 3 * b[1] + 3 * c[1] + d[1]) / 8)
+def along(points: Sequence[Point], share: float) -> Point:
+    """The point at a share of the pieces of a curve: 0 at its start, 1 at its end.
+
+    >>> along([(0, 0), (0, 10), (0, 20), (0, 30)], 0.5)
+    (0.0, 15.0)
+    """
+    n_pieces = (len(points) - 1) // 3
+    piece = min(int(share * n_pieces), n_pieces - 1)
+    t = share * n_pieces - piece
+    own = points[3 * piece : 3 * piece + 4]
+    parts = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3)
+    x, y = (sum(w * point[i] for w, point in zip(parts, own, strict=True)) for i in (0, 1))
+    return x, y
 
 
 def _gentle(before: float, after: float) -> float:

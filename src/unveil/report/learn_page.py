@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unveil.errors import UnveilError
+from unveil.evaluate.paths import PathDiagram
 from unveil.model.cpd import CPD
 from unveil.model.marginal import marginal
 from unveil.model.network import COMPACT, Network
@@ -12,6 +13,7 @@ from unveil.model.table_cpd import table_of
 from unveil.report.arcs_part import ArcRecord, add_arcs, ranked, strengths
 from unveil.report.charts import bar_chart
 from unveil.report.page import Page
+from unveil.report.paths_part import add_checks, node_captions, path_labels
 from unveil.report.picture import svg_text
 from unveil.report.probability_table import MOST_STATES, add_distribution, family
 from unveil.table.variable import label_text
@@ -20,6 +22,10 @@ __all__ = ["ArcRecord", "learn_page"]
 
 MOST_VARIABLES = 300
 """With more variables the page lists families only, to stay light."""
+LINES_CAPTION = (
+    " Beside an arc, its weight: by how many of its standard deviations the child moves when the "
+    "parent moves by one of its own, all else equal. Behind a name, the share explained."
+)
 CHEAP_CELLS = 100_000
 """A marginal that needs a larger table on the way is left out."""
 
@@ -36,10 +42,12 @@ def learn_page(
     arcs: Sequence[ArcRecord],
     notes: Sequence[str] = (),
     bic: float | None = None,
+    paths: PathDiagram | None = None,
 ) -> Page:
     """The page of a learned network: key facts, picture, arcs by strength, variables, notes.
 
-    `bic` is the one on the usual scale, to be shown beside the score (see `usual_bic`).
+    `bic` is the one on the usual scale, to be shown beside the score (see `usual_bic`); `paths` are
+    the weights and residual checks of continuous variables (see `path_diagram`).
     """
     page = Page(f"What depends on what in {table_name}", _summary(network, n_rows))
     page.facts(
@@ -57,13 +65,19 @@ def learn_page(
     strongest = ranked(arcs)
     page.section("The network").figure(
         svg_text(
-            network, strengths(strongest), tips={(a.parent, a.child): a.words for a in strongest}
+            network,
+            strengths(strongest),
+            labels=path_labels(paths) or None,
+            tips={(a.parent, a.child): a.words for a in strongest},
+            captions=node_captions(paths),
         ),
         "Parents above children. The thicker an arc, the more the score would lose without it."
+        + (LINES_CAPTION if path_labels(paths) else "")
         + (" Hidden variables are dashed." if network.hidden else ""),
     )
     page.section("Arcs, strongest first")
     add_arcs(page, strongest)
+    add_checks(page, paths)
     _add_variables(page, network)
     if notes:
         page.section("Worth knowing about the data").items(notes)

@@ -7,8 +7,8 @@ on SVG and on a Matplotlib figure.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +17,7 @@ from unveil.files import atomic_write, check_target
 from unveil.graph.dag import DAG
 from unveil.graph.names import Pair
 from unveil.model.network import Network
-from unveil.report.curves import Point
+from unveil.report.curves import Point, along
 from unveil.report.layout import Box, Layout, layout
 from unveil.report.text import shorten, text_width
 
@@ -42,30 +42,34 @@ Look = Literal["", "marked", "gone", "turned"]
 
 FONT_SIZE = 13.0
 PADDING = 24.0
+LABEL_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22)
+"""Where along an arc its label may stand, as shares of its way; the first free one is taken."""
 THINNEST, USUAL, THICKEST = 1.0, 1.5, 5.0
 """Line widths: of an arc of strength 0, of all arcs when no strength is given, of strength 1."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A box with a label; `tip` is what a mouse that rests on it reads."""
+    """A box with a label and a smaller `caption` behind it; a resting mouse reads the `tip`."""
 
     box: Box
     label: str
     tip: str
     hidden: bool
     highlighted: bool
+    caption: str = ""
 
 
 @dataclass(frozen=True)
 class Arrow:
-    """A curve to a child; `points` as in `Layout.arcs`."""
+    """A curve to a child; `points` as in `Layout.arcs`; the label stands at a share of its way."""
 
     points: tuple[Point, ...]
     width: float
     label: str
     tip: str
     look: Look = ""
+    label_at: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,7 @@ def draw(
     title: str = "",
     labels: Mapping[Pair, str] | None = None,
     tips: Mapping[Pair, str] | None = None,
+    captions: Mapping[str, str] | None = None,
 ) -> Picture:
     """The picture of a network or a bare graph, parents above children; saved if `path` is given.
 
@@ -148,6 +153,8 @@ def draw(
         Words to write beside arcs.
     tips
         Words to show while the mouse rests on an arc (in SVG).
+    captions
+        Words to write behind the names of nodes.
 
     Examples
     --------
@@ -162,16 +169,23 @@ def draw(
     marked = set(highlight)
     _check_highlight(dag, marked)
     looks: dict[Pair, Look] = {arc: "marked" for arc in dag.arcs if arc in marked}
-    found = layout(dag, box_widths(dag))
-    picture = picture_of(network, found, strength, marked, title, labels, tips, looks)
+    _check_highlight(dag, set(captions or ()), "captions")
+    found = layout(dag, box_widths(dag, captions))
+    picture = picture_of(network, found, strength, marked, title, labels, tips, looks, captions)
     if path is not None:
         picture.save(path)
     return picture
 
 
-def box_widths(dag: DAG) -> dict[str, float]:
+def box_widths(dag: DAG, captions: Mapping[str, str] | None = None) -> dict[str, float]:
     """How wide the box of every node has to be."""
-    return {name: text_width(shorten(name), FONT_SIZE) + PADDING for name in dag.nodes}
+    behind = {name: f"  {words}" for name, words in (captions or {}).items()}
+    return {
+        name: text_width(shorten(name), FONT_SIZE)
+        + text_width(behind.get(name, ""), FONT_SIZE - 2)
+        + PADDING
+        for name in dag.nodes
+    }
 
 
 def picture_of(
@@ -183,6 +197,7 @@ def picture_of(
     labels: Mapping[Pair, str] | None = None,
     tips: Mapping[Pair, str] | None = None,
     looks: Mapping[Pair, Look] | None = None,
+    captions: Mapping[str, str] | None = None,
 ) -> Picture:
     """The picture with nodes and arcs at places decided before; they may be those of more arcs.
 
@@ -192,7 +207,14 @@ def picture_of(
     dag = network.dag if isinstance(network, Network) else network
     hidden = set(network.hidden) if isinstance(network, Network) else set[str]()
     nodes = [
-        Node(box, shorten(x), _node_tip(network, x), x in hidden, x in marked)
+        Node(
+            box,
+            shorten(x),
+            _node_tip(network, x),
+            x in hidden,
+            x in marked,
+            (captions or {}).get(x, ""),
+        )
         for x, box in places.boxes.items()
         if x in dag.nodes
     ]
@@ -209,7 +231,25 @@ def picture_of(
         for arc, points in zip(order, places.arcs.values(), strict=True)
         if arc in own
     ]
-    return Picture(tuple(nodes), tuple(arrows), places.width, places.height, title)
+    return Picture(tuple(nodes), _apart(arrows), places.width, places.height, title)
+
+
+def _apart(arrows: Sequence[Arrow]) -> tuple[Arrow, ...]:
+    """The arrows with their labels where they cover no other, as far as there is such a place."""
+    taken: list[tuple[float, float, float]] = []
+    placed = []
+    for arrow in arrows:
+        if arrow.label:
+            half = text_width(arrow.label, FONT_SIZE - 2) / 2
+            free = [at for at in LABEL_PLACES if _is_free(along(arrow.points, at), half, taken)]
+            arrow = replace(arrow, label_at=free[0] if free else 0.5)
+            taken.append((*along(arrow.points, arrow.label_at), half))
+        placed.append(arrow)
+    return tuple(placed)
+
+
+def _is_free(at: Point, half: float, taken: Sequence[tuple[float, float, float]]) -> bool:
+    return all(abs(at[0] - x) > half + other or abs(at[1] - y) > FONT_SIZE for x, y, other in taken)
 
 
 def svg_text(
@@ -219,9 +259,10 @@ def svg_text(
     title: str = "",
     labels: Mapping[Pair, str] | None = None,
     tips: Mapping[Pair, str] | None = None,
+    captions: Mapping[str, str] | None = None,
 ) -> str:
     """The picture as SVG text, to be put into a page; the arguments are those of `draw`."""
-    return draw(network, None, strength, highlight, title, labels, tips).svg()
+    return draw(network, None, strength, highlight, title, labels, tips, captions).svg()
 
 
 def _line_width(strength: float) -> float:
@@ -255,9 +296,8 @@ def _check_arcs(dag: DAG, given: Mapping[Pair, object] | None, what: str) -> Non
             )
 
 
-def _check_highlight(dag: DAG, marked: set[str | Pair]) -> None:
-    for thing in sorted(marked.difference(dag.nodes, dag.arcs), key=repr):
+def _check_highlight(dag: DAG, marked: Collection[str | Pair], what: str = "highlight") -> None:
+    for thing in sorted(set(marked).difference(dag.nodes, dag.arcs), key=repr):
         raise ModelError(
-            f"highlight has {thing!r}, which is neither a node nor a (parent, child) arc of this "
-            "graph"
+            f"{what} has {thing!r}, which is neither a node nor a (parent, child) arc of this graph"
         )

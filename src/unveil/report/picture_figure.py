@@ -12,7 +12,7 @@ from matplotlib.path import Path
 from matplotlib.text import Text
 
 from unveil.report import colours
-from unveil.report.curves import arrowhead, middle
+from unveil.report.curves import along, arrowhead
 from unveil.report.picture import FONT_SIZE, Arrow, Node, Picture
 from unveil.report.picture_svg import ARC_COLOURS
 
@@ -65,7 +65,8 @@ def _add_node(axes: Axes, node: Node) -> None:
             zorder=3,
         )
     )
-    _add_text(axes, box.x, box.y, node.label, FONT_SIZE, colours.INK)
+    words = f"{node.label}  {node.caption}" if node.caption else node.label
+    _add_text(axes, box.x, box.y, words, FONT_SIZE, colours.INK)
 
 
 def _add_arrow(axes: Axes, arrow: Arrow) -> None:
@@ -79,7 +80,8 @@ def _add_arrow(axes: Axes, arrow: Arrow) -> None:
     axes.add_patch(line)
     axes.add_patch(Polygon(head, closed=True, facecolor=colour, linewidth=0, zorder=2))
     if arrow.label:
-        text = _add_text(axes, *middle(arrow.points), arrow.label, FONT_SIZE - 2, colours.MUTED)
+        place = along(arrow.points, arrow.label_at)
+        text = _add_text(axes, *place, arrow.label, FONT_SIZE - 2, colours.MUTED)
         text.set_bbox({"facecolor": colours.GROUND, "edgecolor": "none", "pad": 1.0})
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from unveil.report import colours
-from unveil.report.curves import Point, arrowhead, middle
+from unveil.report.curves import Point, along, arrowhead
 from unveil.report.picture import FONT_SIZE, Arrow, Node, Picture
 from unveil.report.text import escape, text_width
 
@@ -70,7 +70,16 @@ def _node(node: Node) -> str:
         f'<rect x="{_n(box.left)}" y="{_n(box.top)}" width="{_n(box.width)}" '
         f'height="{_n(box.height)}" rx="8"{dash}/>'
         f'<text x="{_n(box.x)}" y="{_n(box.y + FONT_SIZE * 0.35)}" fill="{colours.INK}" '
-        f'stroke="none">{escape(node.label)}</text></g>\n'
+        f'stroke="none">{escape(node.label)}{_caption(node)}</text></g>\n'
+    )
+
+
+def _caption(node: Node) -> str:
+    if not node.caption:
+        return ""
+    return (
+        f'<tspan dx="7" font-size="{_n(FONT_SIZE - 2)}" fill="{colours.MUTED}">'
+        f"{escape(node.caption)}</tspan>"
     )
 
 
@@ -90,7 +99,7 @@ def _arrow(arrow: Arrow) -> str:
 def _label(arrow: Arrow) -> str:
     if not arrow.label:
         return ""
-    x, y = middle(arrow.points)
+    x, y = along(arrow.points, arrow.label_at)
     return f'<text x="{_n(x)}" y="{_n(y + 4)}">{escape(arrow.label)}</text>\n'
 
 

@@ -17,8 +17,6 @@ class AIC(LogLikelihood):
 
     name: ClassVar[str] = "aic"
 
-    def penalty(
-        self, n_configurations: Number, n_states: Number, n_parents: Number, sample: Sample
-    ) -> Number:
+    def cost(self, n_parameters: Number, n_parents: Number, sample: Sample) -> Number:
         """One nat for every free parameter."""
-        return n_configurations * (n_states - 1)
+        return n_parameters

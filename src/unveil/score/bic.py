@@ -18,8 +18,6 @@ class BIC(LogLikelihood):
 
     name: ClassVar[str] = "bic"
 
-    def penalty(
-        self, n_configurations: Number, n_states: Number, n_parents: Number, sample: Sample
-    ) -> Number:
+    def cost(self, n_parameters: Number, n_parents: Number, sample: Sample) -> Number:
         """Half of log M for every free parameter."""
-        return 0.5 * math.log(sample.total_weight) * n_configurations * (n_states - 1)
+        return 0.5 * math.log(sample.total_weight) * n_parameters

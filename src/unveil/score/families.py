@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import DataError
 from unveil.graph.dag import DAG
 from unveil.score.base import CountScore, Sample, Score
+from unveil.score.protocol import families_of
 from unveil.score.structure import StructurePrior
 from unveil.statistics.memory import MemoryStatistics, as_statistics
 from unveil.statistics.protocol import Family, ScoreTerms, Statistics
@@ -136,17 +136,7 @@ class FamilyScores:
 
     def per_family(self, dag: DAG) -> dict[str, float]:
         """The score of every family of a graph, by the name of the child."""
-        place = {name: i for i, name in enumerate(self.names)}
-        strangers = [name for name in dag.nodes if name not in place]
-        if strangers or len(dag.nodes) != len(place):
-            absent = [name for name in self.names if name not in dag.nodes]
-            raise DataError(
-                "the graph and the table must have the same variables; only in the graph: "
-                f"{strangers or 'none'}, only in the table: {absent or 'none'}"
-            )
-        families = [
-            (place[name], tuple(sorted(place[p] for p in dag.parents(name)))) for name in dag.nodes
-        ]
+        families = families_of(dag, self.names)
         return dict(zip(dag.nodes, self.many(families).tolist(), strict=True))
 
     # Computing ---------------------------------------------------------------------------------

@@ -21,9 +21,7 @@ class MDL(BIC):
 
     name: ClassVar[str] = "mdl"
 
-    def penalty(
-        self, n_configurations: Number, n_states: Number, n_parents: Number, sample: Sample
-    ) -> Number:
-        """The penalty of BIC and the length of the list of parents."""
-        parameters = super().penalty(n_configurations, n_states, n_parents, sample)
+    def cost(self, n_parameters: Number, n_parents: Number, sample: Sample) -> Number:
+        """The cost of BIC and the length of the list of parents."""
+        parameters = super().cost(n_parameters, n_parents, sample)
         return parameters + n_parents * math.log(sample.n_variables)

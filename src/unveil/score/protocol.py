@@ -12,11 +12,12 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from unveil.errors import DataError
 from unveil.graph.dag import DAG
 from unveil.score.structure import StructurePrior
 from unveil.statistics.protocol import Family
 
-__all__ = ["Families", "Family"]
+__all__ = ["Families", "Family", "families_of"]
 
 
 class Families(Protocol):
@@ -60,3 +61,16 @@ class Families(Protocol):
 
     def total(self, dag: DAG) -> float:
         """The score of a graph (Eq. 2.14)."""
+
+
+def families_of(dag: DAG, names: Sequence[str]) -> list[Family]:
+    """The families of a graph as positions in `names`; an error if those are others."""
+    place = {name: i for i, name in enumerate(names)}
+    strangers = [name for name in dag.nodes if name not in place]
+    if strangers or len(dag.nodes) != len(place):
+        absent = [name for name in names if name not in dag.nodes]
+        raise DataError(
+            "the graph and the table must have the same variables; only in the graph: "
+            f"{strangers or 'none'}, only in the table: {absent or 'none'}"
+        )
+    return [(place[n], tuple(sorted(place[p] for p in dag.parents(n)))) for n in dag.nodes]

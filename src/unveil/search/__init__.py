@@ -5,6 +5,7 @@
 - `hill_climbing.py`: add, delete, reverse; tabu list and random restarts (Algorithms 1 and 2)
 - `equivalence_search.py`: greedy search over classes of equivalent graphs
 - `exact.py`: the best graph of all, for up to about 25 variables; `all_families.py` scores for it
+- `order_search.py`: search over orders with grow-shrink trees (BOSS)
 - `chow_liu.py`: the best forest
 - `annealing.py`: simulated annealing
 - `constraints.py`: what a search may not do; `legal.py`: a graph made to keep to it
@@ -22,6 +23,7 @@ from unveil.search.equivalence_search import equivalence_search
 from unveil.search.exact import exact_search
 from unveil.search.hill_climbing import hill_climbing
 from unveil.search.learn import SEARCHES, Learned, learn
+from unveil.search.order_search import order_search
 from unveil.search.result import SearchResult
 from unveil.search.sensitivity import Sensitivity, sample_size_sensitivity
 
@@ -37,6 +39,7 @@ __all__ = [
     "exact_search",
     "hill_climbing",
     "learn",
+    "order_search",
     "sample_size_sensitivity",
     "simulated_annealing",
 ]

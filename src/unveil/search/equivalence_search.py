@@ -29,6 +29,7 @@ from unveil.kernels.classes import (
 )
 from unveil.kernels.inserts import first_valid_insert, helpful_inserts
 from unveil.progress import Progress, Step, StopReason, Ticker, run
+from unveil.score.mixed_families import MixedFamilies
 from unveil.score.protocol import Families, Family
 from unveil.search.graph_state import dag_from, parents_matrix
 from unveil.search.result import SearchResult
@@ -59,9 +60,14 @@ def equivalence_search(
     'converged'
     """
     if not scores.equivalent:
+        both = isinstance(scores, MixedFamilies)
         raise ModelError(
-            f"equivalence search needs a score that treats equivalent graphs alike; "
-            f"{scores.score_name} does not. Take bdeu or bic, or hill climbing."
+            "equivalence search needs a score that treats equivalent graphs alike; "
+            + (
+                "over discrete and continuous columns together there is none. Take another search."
+                if both
+                else f"{scores.score_name} does not. Take bdeu or bic, or hill climbing."
+            )
         )
     ticker = Ticker.of(progress, time_limit)
     climber = EquivalenceClimber(scores, parents_matrix(start, scores.names), max_parents, ticker)

@@ -1,25 +1,35 @@
-"""`learn`: from a complete table to a fitted network in one call."""
+"""`learn`: from a complete table to a fitted network in one call.
+
+Discrete columns get tables, continuous ones linear Gaussians; see `unveil.score.families_for`.
+"""
 
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any
 
-from unveil.errors import DataError, Hint, ModelError, did_you_mean
+from unveil.errors import DataError, Hint, ModelError, UnveilWarning, did_you_mean
 from unveil.graph.dag import DAG
 from unveil.model.fit import fit
+from unveil.model.gaussian_cpd import GaussianPrior
+from unveil.model.mixed_prior import MixedPrior
 from unveil.model.network import Network
-from unveil.model.prior import DirichletPrior
+from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.model.tree_cpd import TreeCPD
 from unveil.progress import Progress, Ticker
 from unveil.records import Record
 from unveil.score.base import Score
 from unveil.score.bdeu import BDeu
+from unveil.score.bic import BIC
+from unveil.score.choose import AnyFamilies, families_for
 from unveil.score.families import FamilyScores
+from unveil.score.gaussian import GaussianScore
 from unveil.score.local import LocalScores, local_kinds
+from unveil.score.mixed_families import BORROWED
 from unveil.score.protocol import Families
 from unveil.score.structure import StructurePrior
 from unveil.search.annealing import simulated_annealing
@@ -29,12 +39,16 @@ from unveil.search.constraints import Constraints
 from unveil.search.equivalence_search import equivalence_search
 from unveil.search.exact import exact_search
 from unveil.search.hill_climbing import hill_climbing
+from unveil.search.order_search import order_search
 from unveil.search.result import SearchResult
+from unveil.statistics.memory import as_statistics
 from unveil.statistics.protocol import Statistics
+from unveil.statistics.redundant import redundant_columns
+from unveil.statistics.remembered_moments import RememberedMoments
 from unveil.statistics.selected import SelectedStatistics
 from unveil.table.core import Table
 
-__all__ = ["SEARCHES", "Learned", "fit_local", "in_order", "learn"]
+__all__ = ["SEARCHES", "Learned", "default_score", "fit_local", "in_order", "learn"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +57,7 @@ class Learned(Record):
 
     network: Network
     search: SearchResult
-    scores: FamilyScores = field(repr=False)
+    scores: AnyFamilies = field(repr=False)
 
     @property
     def dag(self) -> DAG:
@@ -61,7 +75,7 @@ class Learned(Record):
 
 def learn(
     data: Table | Statistics,
-    score: Score | None = None,
+    score: Score | GaussianScore | None = None,
     search: str = "combined",
     *,
     constraints: Constraints | None = None,
@@ -75,14 +89,16 @@ def learn(
     local: str = "table",
     **options: Any,
 ) -> Learned:
-    """The network learned from a complete discrete table or another engine, structure first.
+    """The network learned from a complete table or another engine, structure first.
 
-    `score` is BDeu with equivalent sample size 1 unless given; `search` is one of `SEARCHES`, and
-    `options` go to it. Parameters are posterior means under `prior` (by default the one the score
-    implies). The order of the columns does not matter: variables are searched in the order of
-    their names. With another word for `local` than `table` (see `unveil.score.local.LOCAL`),
-    families with local structure compete with plain tables, and the search begins at the best graph
-    for plain tables (unless `start` says where).
+    `score` is BDeu with equivalent sample size 1 unless given, or BIC where columns are continuous;
+    `search` is one of `SEARCHES`, and `options` go to it. Parameters of tables are posterior means
+    under `prior` (by default the one the score implies), those of linear Gaussians least squares.
+    The order of the columns does not matter: variables are searched in the order of their names.
+    Continuous columns of one value, and exact linear functions of others, are left out with a
+    warning. With another word for `local` than `table` (see
+    `unveil.score.local.LOCAL`), families with local structure compete with plain tables, and the
+    search begins at the best graph for plain tables (unless `start` says where).
 
     >>> from unveil import datasets
     >>> learned = learn(datasets.network("asia").sample(5000, seed=1))
@@ -95,17 +111,24 @@ def learn(
             + did_you_mean(search, SEARCHES)
         )
     _check_options(search, options)
-    chosen = BDeu(1.0) if score is None else score
     names = [v.name for v in data.variables]
-    ordered = _in_order_of_names(data, names)
+    numbers = not all(v.is_discrete for v in data.variables)
+    chosen = default_score(data) if score is None else score
+    rows = _in_order_of_names(data, names)
+    rows = _without_redundant(rows, n_jobs) if numbers else rows
+    scores = families_for(rows, chosen, structure_prior, n_jobs)
     given = {
         "start": start, "constraints": constraints, "seed": seed,
         "progress": progress, "time_limit": time_limit,
     }  # fmt: skip
     given = {k: v for k, v in given.items() if v is not None}
-    scores = FamilyScores(ordered, chosen, structure_prior, n_jobs)
     if local_kinds(local):
-        compact = LocalScores(ordered, chosen, structure_prior, n_jobs, local)
+        if not isinstance(scores, FamilyScores):
+            raise DataError(
+                f"local={local!r} is for tables of discrete columns; leave it out, or make the "
+                "continuous columns discrete"
+            )
+        compact = LocalScores(rows, scores.score, structure_prior, n_jobs, local)
         result = _two_searches(search, scores, compact, given, options)
         network = fit_local(in_order(result.dag, names), compact, prior)
         while network.dag.n_arcs < result.dag.n_arcs:  # parents that nothing depends on are gone
@@ -113,9 +136,18 @@ def learn(
             network = fit_local(network.dag, compact, prior)
         return Learned(network, replace(result, dag=network.dag), compact)
     result = SEARCHES[search](scores, **given, **options)
-    dag = in_order(result.dag, names)
-    network = fit(dag, scores.statistics, prior or chosen.prior)
+    dag = in_order(result.dag, [name for name in names if name in scores.names])
+    believed: Any = prior or getattr(chosen, "prior", None)
+    if numbers:
+        believed = MixedPrior(believed or EquivalentSampleSize(1), GaussianPrior(borrowed=BORROWED))
+    counted = scores.statistics if isinstance(scores, FamilyScores) else rows
+    network = fit(dag, counted, believed)
     return Learned(network, replace(result, dag=dag), scores)
+
+
+def default_score(data: Table | Statistics) -> Score:
+    """BDeu with one imagined row for discrete columns, BIC where some are continuous."""
+    return BDeu(1.0) if all(v.is_discrete for v in data.variables) else BIC()
 
 
 def _check_options(search: str, options: Mapping[str, Any]) -> None:
@@ -182,6 +214,37 @@ def _in_order_of_names(data: Table | Statistics, names: Sequence[str]) -> Table 
     return SelectedStatistics(data, [names.index(name) for name in order])
 
 
+def _without_redundant(data: Table | Statistics, n_jobs: int | None) -> Statistics:
+    """The engine without continuous columns that say nothing of their own; each is told."""
+    engine = RememberedMoments(as_statistics(data, n_jobs))
+    if engine.total_weight <= 0:
+        raise DataError("there are no rows to learn from, or all of them have the weight 0")
+    names = [engine.variables[i].name for i in engine.continuous]
+    found = redundant_columns(names, engine.all_moments().at(()))
+    if not found:
+        return engine
+    if len(found) == len(engine.variables):
+        raise DataError(
+            "no column varies, so there is nothing to learn: "
+            + "; ".join(str(redundant) for redundant in found[:3])
+        )
+    for redundant in found:
+        warnings.warn(
+            UnveilWarning(
+                f"{redundant}; it is left out"
+                + (f" (without {redundant.of[0]!r} it would stay)" if redundant.of else "")
+            ),
+            stacklevel=4,
+        )
+    away = {redundant.name for redundant in found}
+    kept = [i for i, v in enumerate(engine.variables) if v.name not in away]
+    if isinstance(data, Table):
+        return RememberedMoments(
+            as_statistics(data.select([engine.variables[i].name for i in kept]), n_jobs)
+        )
+    return RememberedMoments(SelectedStatistics(data, kept))
+
+
 def _without(name: str, function: Callable[..., SearchResult], *unused: str) -> Any:
     """The search, refusing options it cannot honour instead of ignoring them."""
 
@@ -219,6 +282,7 @@ SEARCHES: dict[str, Callable[..., SearchResult]] = {
     "equivalence": _without("equivalence", _equivalence, "seed"),
     "exact": _without("exact", exact_search, "seed", "start"),
     "chow-liu": _without("Chow-Liu", chow_liu, "seed", "start", "constraints", "time_limit"),
+    "order": order_search,
     "annealing": simulated_annealing,
 }
 """Searches by the name `learn` and the command line know them under."""

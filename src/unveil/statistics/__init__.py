@@ -5,7 +5,9 @@
   and `as_rows` take a table or an engine for either
 - `counting.py`: positions of rows in joint tables, counts, distinct assignments
 - `moments.py`: weight, mean and scatter of continuous columns
-- `remembered.py`: counts that are asked for once; `selected.py`: some variables of an engine
+- `redundant.py`: continuous columns that say nothing of their own
+- `remembered.py`: counts that are asked for once; `remembered_moments.py`: moments
+- `selected.py`: some variables of an engine
 - `score_terms.py`: data terms of scores straight from rows, the fast path of `MemoryStatistics`
 """
 
@@ -19,7 +21,9 @@ from unveil.statistics.protocol import (
     ScoreTerms,
     Statistics,
 )
+from unveil.statistics.redundant import Redundant, redundant_columns
 from unveil.statistics.remembered import RememberedCounts
+from unveil.statistics.remembered_moments import RememberedMoments
 from unveil.statistics.selected import SelectedStatistics
 
 __all__ = [
@@ -29,11 +33,14 @@ __all__ = [
     "GaussianMoments",
     "MemoryStatistics",
     "Need",
+    "Redundant",
     "RememberedCounts",
+    "RememberedMoments",
     "Reweightable",
     "ScoreTerms",
     "SelectedStatistics",
     "Statistics",
     "as_rows",
     "as_statistics",
+    "redundant_columns",
 ]

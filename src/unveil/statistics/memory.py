@@ -17,7 +17,7 @@ from unveil.statistics.counting import (
     joint_counts,
     positions,
 )
-from unveil.statistics.moments import ConditionalMoments
+from unveil.statistics.moments import ConditionalMoments, GaussianMoments
 from unveil.statistics.protocol import Distinct, Family, Statistics
 from unveil.table.core import Column, Table
 from unveil.table.door import as_table
@@ -89,14 +89,16 @@ class MemoryStatistics:
 
     def moments(self, members: Sequence[int], by: Sequence[int] = ()) -> ConditionalMoments:
         """The moments of continuous members per configuration of the discrete variables in `by`."""
-        values = np.empty((self.table.n_rows, len(members)))
-        for place, m in enumerate(members):
-            values[:, place] = _complete_numbers(self.table, self.variables[m].name)
+        numbers = [_complete_numbers(self.table, self.variables[m].name) for m in members]
+        if not by:
+            whole = GaussianMoments.in_blocks(numbers, self.table.row_weights)
+            return ConditionalMoments(np.array(whole.weight), whole.mean, whole.scatter)
         for m in by:
             _refuse_gaps(self.table, self.variables[m].name, "least squares needs complete rows")
         check_cells([self.variables[m] for m in by])
         columns, cards = self._coded(by)
         configuration = positions(columns, cards, self.table.n_rows)
+        values = np.array(numbers).reshape(len(members), -1).T
         return ConditionalMoments.of_rows(values, self.table.row_weights, configuration, cards)
 
     def with_weights(self, weights: npt.ArrayLike) -> MemoryStatistics:

@@ -17,8 +17,8 @@ __all__ = ["ConditionalMoments", "GaussianMoments"]
 
 Matrix = npt.NDArray[np.float64]
 
-BLOCK = 1 << 13
-"""Rows are read once, in blocks of this many that stay in the cache while they are centred."""
+BLOCK = 1 << 20
+"""Rows are read once, in blocks of about this many numbers, which are centred and multiplied."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +35,24 @@ class GaussianMoments:
 
     @classmethod
     def of_rows(cls, values: Matrix, weights: Matrix) -> GaussianMoments:
-        """The moments of rows of shape (n_rows, n_columns).
+        """The moments of rows of shape (n_rows, n_columns); see `in_blocks`."""
+        return cls.in_blocks(list(values.T), weights)
 
-        Each block of rows is centred on its own mean, so columns far from zero keep their digits.
+    @classmethod
+    def in_blocks(cls, columns: Sequence[Matrix], weights: Matrix) -> GaussianMoments:
+        """The moments of columns of one length, read once, block by block.
+
+        Numbers are taken from the first row of their column, and each block of them is centred on
+        its own mean, so columns far from zero keep their digits.
         """
-        found = cls.nothing(values.shape[1])
-        for start in range(0, len(values), BLOCK):
-            found = found + _of_block(values[start : start + BLOCK], weights[start : start + BLOCK])
-        return found
+        found = cls.nothing(len(columns))
+        origin = np.array([c[0] if len(c) else 0.0 for c in columns], np.float64)
+        size = max(512, BLOCK // max(1, len(columns)))
+        for start in range(0, len(weights), size):
+            rows = slice(start, start + size)
+            block = np.array([c[rows] for c in columns]).reshape(len(columns), -1)
+            found = found + _of_block(block, origin, weights[rows])
+        return cls(found.weight, found.mean + origin, found.scatter)
 
     @classmethod
     def nothing(cls, n_columns: int) -> GaussianMoments:
@@ -97,19 +107,16 @@ class ConditionalMoments:
             whole = GaussianMoments.of_rows(values, weights)
             return cls(np.array(whole.weight), whole.mean, whole.scatter)
         n, k = math.prod(shape), values.shape[1]
-        masses = np.bincount(configuration, weights, n).astype(np.float64)
-        divisor = np.where(masses > 0, masses, 1.0)
-        means, scatters = np.zeros((n, k)), np.zeros((n, k, k))
-        for i in range(k):
-            # A shift near the values first, so that columns far from zero keep their digits.
-            shift = float(values[0, i]) if len(values) else 0.0
-            sums = np.bincount(configuration, weights * (values[:, i] - shift), n)
-            means[:, i] = np.where(masses > 0, shift + sums / divisor, 0.0)
-        deviations = values - means[configuration]
-        for i in range(k):
-            for j in range(i + 1):
-                products = weights * deviations[:, i] * deviations[:, j]
-                scatters[:, i, j] = scatters[:, j, i] = np.bincount(configuration, products, n)
+        masses, means, scatters = np.zeros(n), np.zeros((n, k)), np.zeros((n, k, k))
+        # Rows of one configuration side by side: each run is then a small table of its own.
+        order = np.argsort(configuration, kind="stable")
+        sorted_by = configuration[order]
+        ends = np.flatnonzero(np.diff(sorted_by, append=-1)) + 1
+        values, weights = values[order], weights[order]
+        for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+            here = int(sorted_by[start])
+            found = GaussianMoments.of_rows(values[start:end], weights[start:end])
+            masses[here], means[here], scatters[here] = found.weight, found.mean, found.scatter
         where = tuple(shape)
         return cls(masses.reshape(where), means.reshape(*where, k), scatters.reshape(*where, k, k))
 
@@ -118,12 +125,36 @@ class ConditionalMoments:
         where = tuple(states)
         return GaussianMoments(float(self.weights[where]), self.means[where], self.scatters[where])
 
+    def of_columns(self, positions: Sequence[int]) -> ConditionalMoments:
+        """The moments of some of the columns."""
+        chosen = np.asarray(positions, dtype=np.intp)
+        rows, columns = np.ix_(chosen, chosen)
+        return ConditionalMoments(
+            self.weights, self.means[..., chosen], self.scatters[..., rows, columns]
+        )
+
     def pooled(self) -> GaussianMoments:
         """The moments of all configurations together."""
         total = GaussianMoments.nothing(self.means.shape[-1])
         for states in np.ndindex(self.weights.shape):
             total = total + self.at(states)
         return total
+
+    def borrowing(self, rows: float) -> ConditionalMoments:
+        """Every configuration with so many imagined rows of what all configurations have in common.
+
+        They are at the configuration's own mean and vary about it as rows do within configurations,
+        so that one that a row or two show has lines and variances like the others, and one that
+        many show keeps its own. Where no row is, the mean is that of all rows.
+        """
+        by = tuple(range(self.weights.ndim))
+        total = float(self.weights.sum())
+        within = self.scatters.sum(axis=by) / total
+        mean = np.tensordot(self.weights, self.means, axes=(by, by)) / total
+        seen = self.weights[..., None] > 0
+        return ConditionalMoments(
+            self.weights + rows, np.where(seen, self.means, mean), self.scatters + rows * within
+        )
 
     def __add__(self, other: ConditionalMoments) -> ConditionalMoments:
         shape = self.weights.shape
@@ -135,10 +166,16 @@ class ConditionalMoments:
         )
 
 
-def _of_block(values: Matrix, weights: Matrix) -> GaussianMoments:
+def _of_block(values: Matrix, origin: Matrix, weights: Matrix) -> GaussianMoments:
+    """The moments of a block of shape (n_columns, n_rows), the means taken from the origin.
+
+    The block is spent on the way.
+    """
     weight = float(weights.sum())
     if weight <= 0:
-        return GaussianMoments.nothing(values.shape[1])
-    mean = weights @ values / weight
-    deviations = values - mean
-    return GaussianMoments(weight, mean, (deviations * weights[:, None]).T @ deviations)
+        return GaussianMoments.nothing(len(values))
+    values -= origin[:, None]
+    mean = values @ weights / weight
+    values -= mean[:, None]
+    values *= np.sqrt(weights)
+    return GaussianMoments(weight, mean, values @ values.T)

@@ -35,6 +35,7 @@ class Need(Enum):
     CONDITIONAL_MOMENTS = (
         "moments of (continuous parents ..., child) per configuration of the discrete parents"
     )
+    ROWS = "the rows of (parents ..., child): curves have no smaller statistics"
 
 
 @dataclass(frozen=True, eq=False)

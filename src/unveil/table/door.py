@@ -64,15 +64,17 @@ def ready_table(
     discretize: str | None = None,
     n_bins: int = 3,
     keep: Collection[str] = (),
+    numbers: bool = False,
 ) -> Table:
     """The table behind `data`, ready to learn from: see `as_table` and `prepare`.
 
-    A `Table` of which nothing is asked stays as it is.
+    A `Table` of which nothing is asked stays as it is. With `numbers`, continuous columns that are
+    not cut stay as they are.
 
     >>> ready_table({"x": [0.5, 1.0, 9.5]}, discretize="equal_width", n_bins=2).variable("x").cuts
     (5.0,)
     """
-    return read_and_ready(data, weights, drop, discretize, n_bins, keep)[1]
+    return read_and_ready(data, weights, drop, discretize, n_bins, keep, numbers)[1]
 
 
 def read_and_ready(
@@ -82,6 +84,7 @@ def read_and_ready(
     discretize: str | None = None,
     n_bins: int = 3,
     keep: Collection[str] = (),
+    numbers: bool = False,
 ) -> tuple[Table, Table]:
     """The table behind `data` with all its columns, and the same ready to learn from.
 
@@ -93,8 +96,10 @@ def read_and_ready(
     away = [drop] if isinstance(drop, str) else list(drop)
     if (isinstance(data, Table) or is_engine(data)) and not away and discretize is None:
         return table, table
-    ready = prepare(table, drop=away, discretize=discretize, n_bins=n_bins, keep=keep).table
-    return table, ready
+    ready = prepare(
+        table, drop=away, discretize=discretize, n_bins=n_bins, keep=keep, numbers=numbers
+    )
+    return table, ready.table
 
 
 def is_engine(data: object) -> bool:

@@ -13,12 +13,12 @@ from unveil.table.discretize import cut_variables
 from unveil.table.places import tell
 from unveil.table.roles import FEW_ROWS, Role, role_of
 
-__all__ = ["Prepared", "prepare", "without_identifiers"]
+__all__ = ["Prepared", "prepare", "undecided", "without_identifiers"]
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A discrete table to learn from; the columns that were cut know their cuts.
+    """A table to learn from; the columns that were cut know their cuts.
 
     `left_out` names the columns that are no variables.
     """
@@ -39,10 +39,12 @@ def prepare(
     discretize: str | None = None,
     n_bins: int = 3,
     keep: Collection[str] = (),
+    numbers: bool = False,
 ) -> Prepared:
     """The table without the columns of `drop`, its continuous columns cut into `n_bins` states.
 
-    `discretize` is a method of `cut_variables`; without one, continuous columns are refused.
+    `discretize` is a method of `cut_variables`; without one, continuous columns are refused, or,
+    with `numbers`, left as they are.
     Columns that look like identifiers, row numbers or dates are left out, too, with a warning,
     unless `keep` names them. A column that looks like weights is told.
 
@@ -63,9 +65,9 @@ def prepare(
     _tell_of_weights(table, keep)
     continuous = [v.name for v in table.variables if not v.is_discrete]
     _refuse_empty(table, continuous)
-    if continuous:
+    if continuous and not (numbers and discretize is None):
         if discretize is None:
-            raise _undecided(continuous)
+            raise undecided(continuous)
         table = table.like(cut_variables(table, continuous, method=discretize, n_bins=n_bins))
     _tell_of_identifiers(table)
     return Prepared(table, left_out)
@@ -119,7 +121,8 @@ def _refuse_empty(table: Table, names: Sequence[str]) -> None:
         )
 
 
-def _undecided(continuous: Sequence[str]) -> DataError:
+def undecided(continuous: Sequence[str]) -> DataError:
+    """The error for continuous columns that nothing was said about."""
     how_many = "1 column is" if len(continuous) == 1 else f"{len(continuous)} columns are"
     named = ", ".join(continuous[:6]) + (", ..." if len(continuous) > 6 else "")
     others = ", ".join(method for method in CUTTERS if method != "equal_frequency")
@@ -136,7 +139,11 @@ def _undecided(continuous: Sequence[str]) -> DataError:
 
 def _tell_of_identifiers(table: Table) -> None:
     for variable in table.variables:
-        if variable.n_states > max(FEW_ROWS, table.n_rows // 2) and table.n_rows > FEW_ROWS:
+        if (
+            variable.is_discrete
+            and variable.n_states > max(FEW_ROWS, table.n_rows // 2)
+            and table.n_rows > FEW_ROWS
+        ):
             tell(
                 f"column {variable.name!r} has {variable.n_states:,} states in {table.n_rows:,} "
                 "rows; it looks like an identifier",

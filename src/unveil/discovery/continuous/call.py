@@ -1,0 +1,124 @@
+"""`discover_numbers`: from a continuous table to hidden parents, evidence and loadings."""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+
+import numpy as np
+
+from unveil.discovery.continuous.evidence import evidence_for, network_of, predicted, straw_men
+from unveil.discovery.continuous.procedure import find_hidden_parents
+from unveil.discovery.continuous.report import NumbersReport, loadings_of
+from unveil.discovery.continuous.settings import NumberSettings
+from unveil.discovery.evidence import Evidence, StrawMan
+from unveil.em.lines import Observed
+from unveil.errors import DataError, UnveilWarning
+from unveil.evaluate.folds import n_cases
+from unveil.evaluate.log_loss import LogLoss
+from unveil.progress import Progress, Ticker
+from unveil.statistics.redundant import redundant_columns
+from unveil.table.core import Table
+
+__all__ = ["discover_numbers"]
+
+FOR_EVIDENCE = 0.4
+"""The share of a time limit that is kept for the evidence."""
+
+
+def discover_numbers(
+    table: Table,
+    settings: NumberSettings | None = None,
+    *,
+    evidence: bool = True,
+    compare: bool = True,
+    resamples: int = 10,
+    folds: int = 5,
+    seed: int | None = None,
+    progress: Progress | None = None,
+    time_limit: float | None = None,
+) -> NumbersReport:
+    """Hidden parents of a table of continuous columns, gaps or none.
+
+    `settings` say how to look; `evidence` is asked for by cross-validation in `folds` and by
+    `resamples` resampled tables; `compare` is with simpler explanations. Stopped early (by the
+    listener `progress`, or after `time_limit` seconds), it reports the best so far. `seed` repeats
+    a run. Columns of one value and exact linear functions of others are left out with a warning.
+
+    >>> generator = np.random.default_rng(1)
+    >>> h = generator.normal(size=(400, 1))
+    >>> from unveil import Variable
+    >>> x = h + 0.7 * generator.normal(size=(400, 6))
+    >>> table = Table([Variable(n) for n in "abcdef"], list(x.T))
+    >>> report = discover_numbers(table, seed=1, resamples=0, compare=False)
+    >>> report.hidden, len(report.network.dag.children("H1"))
+    (('H1',), 6)
+    """
+    settings = settings or NumberSettings()
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    table = _usable(table)
+    ticker = Ticker.of(progress, time_limit)
+    share = 1.0 - FOR_EVIDENCE if evidence or compare else 1.0
+    observed = Observed.of(table)
+    found = find_hidden_parents(observed, settings, ticker.part(share=share))
+    network = network_of(found.graph, table)
+    folds = min(folds, n_cases(table))
+    if found.stopped == "asked to stop" or folds < 2:
+        compare, resamples = False, 0
+        evidence = evidence and folds >= 2
+    own: LogLoss | None = None
+    proofs: dict[str, Evidence] = {}
+    men: tuple[StrawMan, ...] = ()
+    if evidence or compare:
+        own = predicted(found.graph, table, settings, folds, seed, ticker)
+    if evidence and own is not None:
+        for name in found.graph.hidden:
+            proof = evidence_for(
+                found, name, table, observed, settings, own, folds, resamples, seed, ticker
+            )
+            if proof is not None:
+                proofs[name] = proof
+    if compare and own is not None and ticker.keep_going():
+        men = straw_men(found, table, observed, settings, folds, seed, ticker.part("straw men"))
+    stopped = found.stopped if found.stopped != "converged" else ticker.reason or "converged"
+    return NumbersReport(
+        network, network_of(found.baseline, table), found.graph.score, found.baseline.score,
+        found.needed, proofs, loadings_of(network, table), men, settings, seed, ticker.elapsed,
+        table, own, stopped, found.tried,
+    )  # fmt: skip
+
+
+def _usable(table: Table) -> Table:
+    """The table without columns that say nothing of their own; each is told."""
+    if table.n_rows < 3:
+        raise DataError(f"the table has {table.n_rows} rows; looking for hidden variables needs 3")
+    for name in table.names:
+        if table.missing(name).all():
+            raise DataError(f"column {name!r} has no values, so nothing can be learned about it")
+    constant = [n for n in table.names if _is_constant(table.column(n))]
+    left = [n for n in table.names if n not in constant]
+    if not left:
+        raise DataError("no column varies, so there is nothing to learn")
+    for name in constant:
+        _tell(f"column {name!r} has the same value in every row; it is left out")
+    kept = table.select(left) if constant else table
+    observed = Observed.of(kept)
+    if observed.moments is not None:
+        away = redundant_columns(list(kept.names), observed.moments)
+        for one in away:
+            _tell(f"{one}; it is left out")
+        if away:
+            gone = {one.name for one in away}
+            kept = kept.select([n for n in kept.names if n not in gone])
+    return kept
+
+
+def _is_constant(column: np.ndarray) -> bool:
+    seen = column[~np.isnan(column)]
+    if not seen.size:
+        return True
+    return bool(np.ptp(seen) <= 8 * np.finfo(float).eps * np.abs(seen).max())
+
+
+def _tell(words: str) -> None:
+    warnings.warn(UnveilWarning(words), stacklevel=4)

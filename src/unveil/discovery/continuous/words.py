@@ -1,0 +1,80 @@
+"""What came of looking for continuous hidden parents, in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unveil.discovery.summary import evidence_words, stop_in_words
+
+if TYPE_CHECKING:
+    from unveil.discovery.continuous.report import NumbersReport
+
+__all__ = ["headline", "summary"]
+
+MOST_CHILDREN = 12
+
+
+def summary(report: NumbersReport) -> str:
+    """Every hidden variable with evidence and loadings, or why there is none."""
+    if not report.hidden:
+        return headline(report)
+    lines = []
+    for name in report.hidden:
+        own = report.loadings[name]
+        lines.append(f"{name}: continuous, parent of {_children(report, name)}")
+        if name in report.evidence:
+            lines += [f"  {sentence}" for sentence in evidence_words(report.evidence[name])]
+        strongest = ", ".join(f"{x.child} {x.weight:+.2f} ({x.bits:.2f} bits)" for x in own[:6])
+        more = f" and {len(own) - 6} more" if len(own) > 6 else ""
+        lines.append(f"  loadings in standard units: {strongest}{more}")
+    return "\n".join([*lines, *_simpler(report)])
+
+
+def headline(report: NumbersReport) -> str:
+    """What was found in a sentence or two, and the doubts about it."""
+    if report.hidden:
+        parts = []
+        for name in report.hidden:
+            proof = report.evidence.get(name)
+            doubt = ""
+            if proof is not None and proof.interval[0] <= 0:
+                doubt = f" (rows left out: {proof.verdict})"
+            parts.append(f"{name} behind {_children(report, name)}{doubt}")
+        return " ".join(["Found: " + "; ".join(parts) + ".", *_simpler(report)])
+    early = stop_in_words(report.stopped)
+    if early and not report.tried:
+        return (
+            f"Nothing was tried: {early}. This says nothing about hidden variables; give it more "
+            "time, fewer columns or fewer rows."
+        )
+    said = [early[0].upper() + early[1:] + "."] if early else []
+    if not report.tried:
+        why = "no columns have enough in common to ask for one."
+    else:
+        best = max(report.tried, key=lambda t: t.gain)
+        n = len(best.graph.hidden)
+        why = (
+            f"of {len(report.tried)} networks tried, the best (with {n} hidden variable"
+            f"{'s' * (n != 1)}) gains {best.gain:.1f} nats, where {report.needed:.1f} would be "
+            "luck."
+        )
+    return " ".join([*said, f"No hidden variable is warranted: {why}", *_simpler(report)])
+
+
+def _children(report: NumbersReport, name: str) -> str:
+    children = [x.child for x in report.loadings[name]]
+    more = f" and {len(children) - MOST_CHILDREN} more" if len(children) > MOST_CHILDREN else ""
+    return ", ".join(children[:MOST_CHILDREN]) + more
+
+
+def _simpler(report: NumbersReport) -> list[str]:
+    """A word about straw men that predict rows left out better."""
+    own = report.held_out
+    if own is None:
+        return []
+    return [
+        f"{man.name[0].upper()}{man.name[1:]} saves {own.bits - man.held_out.bits:.4f} bits per "
+        "row left out over this answer."
+        for man in report.straw_men
+        if man.held_out.bits < own.bits - 5e-5
+    ]

@@ -1,0 +1,119 @@
+"""How many hidden roots a table asks for, and above which columns (thesis 7.3, 7.6)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from unveil.ideal.layers import Layers, Leaves
+from unveil.progress import StopReason, Ticker
+
+__all__ = ["FoundLayers", "Introduce", "Stage", "find_layers", "luck"]
+
+Introduce = Literal["both", "ideal", "turned", "all"]
+
+PHASE = "hidden parents"
+ROWS_PER_ROOT = 4
+"""There are at most as many roots as leave each so many rows: BIC says nothing with fewer."""
+THRESHOLDS = (0.1, 0.2, 0.35)
+"""Weights (of standardised columns) below which an arc is not begun with, after axes are turned."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """The best layers found with so many hidden roots, what else was tried, and if it is kept."""
+
+    layers: Layers
+    tried: tuple[tuple[str, Layers], ...]
+    needed: float
+    kept: bool
+
+
+@dataclass(frozen=True, eq=False)
+class FoundLayers:
+    """The layers found, and every stage on the way."""
+
+    layers: Layers
+    stages: tuple[Stage, ...]
+    stopped: StopReason
+
+
+def luck(n_columns: int, n_children: int) -> float:
+    """What the best of all sets of so many children may gain by luck: log of their number (nats).
+
+    >>> round(luck(50, 10), 1)
+    23.1
+    """
+    k = min(max(n_children, 0), n_columns)
+    return math.lgamma(n_columns + 1) - math.lgamma(k + 1) - math.lgamma(n_columns - k + 1)
+
+
+def find_layers(
+    leaves: Leaves,
+    max_hidden: int = 30,
+    introduce: Introduce = "both",
+    ticker: Ticker | None = None,
+) -> FoundLayers:
+    """Hidden roots introduced one after the other, until no further one is warranted.
+
+    `introduce` says how: above clusters of `ideal` profiles (7.3), by all arcs with axes `turned`,
+    by the better of `both`, or above `all` columns and no more guided than that (the thesis' greedy
+    search). A further root must gain more score than `luck`, and common variance must be there for
+    it: with all arcs, the likelihood must gain more than the parameters that it adds (AIC).
+    """
+    ticker = ticker or Ticker()
+    current = leaves.alone()
+    stages: list[Stage] = []
+    common = current.log_likelihood
+    most = min(max_hidden, leaves.n - 1, int(leaves.rows / ROWS_PER_ROOT))
+    while current.n_hidden < most and leaves.max_parents and ticker.keep_going():
+        k = current.n_hidden + 1
+        dense = leaves.dense(k)
+        tried = _candidates(leaves, current, dense, introduce, ticker)
+        if not tried:
+            break
+        best = max(tried, key=lambda pair: pair[1].score)[1]
+        sizes = best.arcs.sum(axis=0)
+        needed = luck(leaves.n, int(sizes.min())) if best.n_hidden else 0.0
+        enough = dense.log_likelihood - common > leaves.n - k + 1
+        kept = best.n_hidden >= k and best.score > current.score + needed and enough
+        stages.append(Stage(best, tuple(tried), needed, kept))
+        words = f"{best.n_hidden} above {int((best.arcs.any(axis=1)).sum())} columns"
+        ticker.offer(PHASE, k, best.score, best.score - current.score, detail=words)
+        if not kept:
+            break
+        current, common = best, dense.log_likelihood
+    return FoundLayers(current, tuple(stages), ticker.reason or "converged")
+
+
+def _candidates(
+    leaves: Leaves, current: Layers, dense: Layers, introduce: Introduce, ticker: Ticker
+) -> list[tuple[str, Layers]]:
+    """Layers with one root more, adapted, each with how it began."""
+    found: list[tuple[str, Layers]] = []
+    if introduce in ("both", "ideal"):
+        for cluster in leaves.clusters(current):
+            if found and not ticker.keep_going():
+                return found
+            found.append(("ideal profiles", leaves.adapted(leaves.with_parent(current, cluster))))
+    if introduce in ("both", "turned"):
+        for threshold in THRESHOLDS:
+            if found and not ticker.keep_going():
+                return found
+            begun = leaves.turned(dense, threshold)
+            found.append(("turned axes", leaves.adapted(begun)))
+        best = max(found, key=lambda pair: pair[1].score)[1]
+        again = leaves.adapted(leaves.turned(best, THRESHOLDS[0]))
+        found.append(("turned again", again))
+    if introduce == "all":
+        found.append(("all columns", leaves.adapted(leaves.above_all(current))))
+    return found
+
+
+def loadings(layers: Layers) -> np.ndarray:
+    """The weights in standard units, each root's sign such that they are positive on the whole."""
+    signs = np.where(layers.weights.sum(axis=0) < 0, -1.0, 1.0)
+    return np.asarray(layers.weights * signs)

@@ -1,0 +1,165 @@
+"""Guides: what every further parent of a child would gain about, without fitting any (7.2).
+
+A guide compares all candidates with the ideal parent of one family in a few products of vectors.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.errors import DataError, did_you_mean
+from unveil.ideal.profiles import Profile, curve_profile
+from unveil.model.curve_fit import Fitter
+from unveil.model.curves import response
+from unveil.statistics.moments import GaussianMoments
+
+__all__ = ["CurveGuide", "Guide", "LinearGuide", "Measure", "checked_measure"]
+
+Matrix = npt.NDArray[np.float64]
+Measure = Literal["c1", "c2", "tangent"]
+
+
+class Guide(Protocol):
+    """Who knows about what candidates gain."""
+
+    def gains(self, child: int, parents: tuple[int, ...]) -> Matrix:
+        """The approximate gain in log-likelihood of every variable as a further parent (nats).
+
+        Shape (n_variables,); `-inf` for the child and its parents.
+        """
+
+    def replacements(self, child: int, parents: tuple[int, ...], old: int) -> Matrix:
+        """The same, relative to the family as it is, for taking each variable in place of `old`."""
+
+
+def checked_measure(measure: str) -> Measure:
+    """The measure, or an error that lists those there are."""
+    known = get_args(Measure)
+    if measure not in known:
+        raise DataError(
+            f"there is no measure {measure!r}; choose one of {', '.join(known)}."
+            + did_you_mean(measure, known)
+        )
+    return measure  # type: ignore[return-value]
+
+
+class LinearGuide:
+    """C1 or C2 of linear Gaussian families, from moments (Theorems 7.1.2 and 7.1.4).
+
+    With S the scatter and y = x - alpha . u the ideal profile: y . z = S[x, z] - alpha . S[u, z],
+    z . z = S[z, z], y . y = S[x, x] - alpha . S[u, x]. Columns are taken as deviations from their
+    means: the intercept is fitted along, and the bounds stay bounds.
+    """
+
+    def __init__(self, moments: GaussianMoments, measure: str = "c2") -> None:
+        self.measure = checked_measure(measure)
+        self.weight, self.scatter = moments.weight, moments.scatter
+
+    def gains(self, child: int, parents: tuple[int, ...]) -> Matrix:
+        """See `Guide`."""
+        own = list(parents)
+        alpha = self._weights(child, own)
+        return self._compared(child, own, alpha, own)
+
+    def replacements(self, child: int, parents: tuple[int, ...], old: int) -> Matrix:
+        """See `Guide`; the other parents keep their weights (Definition 7.2.1)."""
+        own = list(parents)
+        alpha = self._weights(child, own)
+        rest = [p for p in own if p != old]
+        kept = np.array([a for a, p in zip(alpha, own, strict=True) if p != old])
+        before = self._left(child, own, alpha)
+        without = self._left(child, rest, kept)
+        gains = self._compared(child, rest, kept, own)
+        if self.measure == "c1":  # both relative to the same, frozen, variance
+            gains = gains * without / before
+            return np.asarray(gains + 0.5 * self.weight * (1 - without / before))
+        return np.asarray(gains + 0.5 * self.weight * np.log(before / without))
+
+    def _weights(self, child: int, own: list[int]) -> Matrix:
+        inside, right = self.scatter[np.ix_(own, own)], self.scatter[own, child]
+        return np.asarray(np.linalg.lstsq(inside, right, rcond=1e-12)[0])
+
+    def _left(self, child: int, own: list[int], alpha: Matrix) -> float:
+        s = self.scatter
+        cross = alpha @ s[own, child]
+        return float(s[child, child] - 2 * cross + alpha @ s[np.ix_(own, own)] @ alpha)
+
+    def _compared(self, child: int, own: list[int], alpha: Matrix, out: list[int]) -> Matrix:
+        s = self.scatter
+        with_y = s[child] - alpha @ s[own]
+        size, squares = s.diagonal(), self._left(child, own, alpha)
+        share = np.zeros(len(s))
+        if squares > 1e-12 * s[child, child]:
+            np.divide(np.square(with_y), size * squares, out=share, where=size > 0)
+        share = np.minimum(share, 1.0)
+        with np.errstate(divide="ignore"):
+            gains = 0.5 * self.weight * (share if self.measure == "c1" else -np.log1p(-share))
+        gains[[child, *out]] = -np.inf
+        return np.asarray(gains)
+
+
+class CurveGuide:
+    """C1, C2 or tangents of non-linear families, from the rows (Theorem 7.5.1; `002` 8.2).
+
+    `adjust` says what is fitted along with a candidate's weight: the `offset`, or `all` weights
+    (to first order, by projecting the present parents out).
+    """
+
+    def __init__(self, fitter: Fitter, measure: str = "c2", adjust: str = "all") -> None:
+        self.fitter, self.measure = fitter, checked_measure(measure)
+        self.adjust = adjust
+
+    def gains(self, child: int, parents: tuple[int, ...]) -> Matrix:
+        """See `Guide`."""
+        profile = self.profile(child, parents)
+        gains = self._measured(profile)
+        gains[[child, *parents]] = -np.inf
+        return gains
+
+    def replacements(self, child: int, parents: tuple[int, ...], old: int) -> Matrix:
+        """See `Guide`; `old` brings nothing any more, the others what they did (Eq. 7.9)."""
+        with_it, without = self.profile(child, parents), self.profile(child, parents, old)
+        gains = self._measured(without)
+        gains[[child, *parents]] = -np.inf
+        if with_it.rest and without.rest:
+            (_, before, total), (_, after, _) = with_it.rest, without.rest
+            if self.measure != "c1":
+                gains += 0.5 * total * np.log(before / after)
+        return gains
+
+    def _measured(self, profile: Profile) -> Matrix:
+        columns = self.fitter.columns
+        return profile.c1(columns) if self.measure == "c1" else profile.c2(columns)
+
+    def profile(self, child: int, parents: tuple[int, ...], old: int | None = None) -> Profile:
+        """The ideal parent to add to the family or, with `old`, to replace one of its parents."""
+        fitter, curve = self.fitter, self.fitter.curve
+        x, low, high, offsets, weights, variance = fitter.standard(child, parents)
+        kept = [i for i, p in enumerate(parents) if p != old]
+        inputs = fitter.columns[[parents[i] for i in kept]]
+        n = len(x)
+        present = np.ones(n) if curve.link == "reaction" else np.zeros(n)
+        if len(parents):
+            if curve.link == "reaction":
+                if kept:
+                    present, _ = response(curve.link, inputs, offsets[kept], weights[kept])
+            else:
+                present = offsets[0] + weights[kept] @ inputs
+        given = np.ones((1, n))
+        if self.adjust == "all" and kept:
+            given = np.vstack([given, inputs])
+        if not len(parents) and curve.link != "reaction":
+            present = np.full(n, self._level(x, low, high))
+        tangent = self.measure == "tangent"
+        return curve_profile(curve, x, low, high, present, variance, fitter.weights, given, tangent)
+
+    def _level(self, x: Matrix, low: float, high: float) -> float:
+        """The offset at which a family without parents predicts its mean."""
+        from unveil.model.curves import unsquash
+
+        middle = float(x @ self.fitter.weights / self.fitter.total)
+        share = np.clip((middle - low) / (high - low), 0.02, 0.98)
+        return float(unsquash(self.fitter.curve.link, np.array(share)))
