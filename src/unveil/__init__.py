@@ -49,6 +49,7 @@ _ROOM_OF = {
     "log_loss": "unveil.evaluate",
 }
 _ROOMS = (
+    "anneal",
     "datasets",
     "discovery",
     "em",
@@ -74,6 +75,7 @@ __all__ = [*_ROOM_OF, *_ROOMS]
 
 if TYPE_CHECKING:
     from unveil import (
+        anneal,
         datasets,
         discovery,
         em,

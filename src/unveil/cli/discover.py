@@ -11,6 +11,7 @@ from unveil.cli.live import live_progress
 from unveil.cli.naming import NewNames, NewStates, new_names, new_states
 from unveil.cli.options import (
     Allowance,
+    Anneal,
     Bins,
     Discretize,
     Drop,
@@ -79,6 +80,7 @@ def discover(
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
+    anneal: Anneal = None,
     time_limit: TimeLimit = None,
     n_jobs: Jobs = None,
     seed: Seed = None,
@@ -95,7 +97,7 @@ def discover(
         equivalent_sample_size=equivalent_sample_size,
         adapt=adapt,  # type: ignore[arg-type]
         max_hidden=max_hidden, n_states=n_states,
-        max_parents=max_parents, soft=soft, blocks=blocks,
+        max_parents=max_parents, soft=soft, blocks=blocks, anneal=anneal,
     )  # fmt: skip
     aside = dict.fromkeys([*(drop or ()), *(compare or ()), *([] if id is None else [id])])
     read, table = read_and_prepared(data, reading, list(aside), discretize, n_bins)

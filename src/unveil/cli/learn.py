@@ -11,6 +11,7 @@ import typer
 from unveil.cli.live import live_progress
 from unveil.cli.options import (
     Allowance,
+    Anneal,
     Bins,
     Discretize,
     Drop,
@@ -84,6 +85,7 @@ def learn(
     bootstrap: Annotated[
         int, typer.Option(help="Learn from so many resampled tables to see how sure each arc is.")
     ] = 0,
+    anneal: Anneal = None,
     time_limit: TimeLimit = None,
     n_jobs: Jobs = None,
     seed: Seed = None,
@@ -103,6 +105,7 @@ def learn(
         "constraints": _constraints(max_parents, require, forbid, tier),
         "seed": seed,
         "n_jobs": n_jobs,
+        "anneal": anneal,
     }
     if not table.is_complete:
         note(f"{table.n_missing:,} cells are empty: learning by structural EM")
@@ -178,6 +181,8 @@ def _summary(
         f"{result.search}, {result.score_name} score {result.score:,.2f} nats, "
         f"{result.elapsed:.2f} s, {result.stopped}"
     )
+    if result.annealed is not None:
+        say(f"{result.annealed}")
     say(f"log-loss on these rows: {log_loss(learned.network, table)}")
     say()
     head = ["arc", "worth"] + (["joined in", "this way"] if sure else [])

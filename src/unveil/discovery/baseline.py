@@ -1,14 +1,15 @@
 """The best network without a further hidden variable: what every candidate has to beat.
 
 A search that stops at a local maximum makes hidden variables look better than they are: the gain
-would be the search's, not theirs. So the search is repeated from where it ends on randomly
-reweighted rows (the idea of Ch. 3), which reaches better maxima than random moves do.
+would be the search's, not theirs. So the search goes on from where it ends on randomly reweighted
+rows (weight annealing, Ch. 3), which reaches better maxima than random moves do.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from functools import partial
 
+from unveil.anneal import Geometric, Random, anneal
 from unveil.discovery.patience import inside
 from unveil.discovery.settings import Settings
 from unveil.em.completion import complete_rows
@@ -20,8 +21,10 @@ from unveil.model.prior import EquivalentSampleSize
 from unveil.progress import Ticker
 from unveil.score.bdeu import BDeu
 from unveil.score.families import FamilyScores
+from unveil.search.annealed import GraphLearner
 from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
+from unveil.search.learn import in_order
 from unveil.table.core import Table
 
 __all__ = [
@@ -44,7 +47,7 @@ def learn_observed(table: Table, settings: Settings, seed: int, ticker: Ticker) 
     limits = Constraints(max_parents=settings.max_parents)
     score = BDeu(settings.equivalent_sample_size)
     return structural_em(
-        table, score=score, constraints=limits, seed=seed, **inside(ticker)
+        table, score=score, constraints=limits, seed=seed, anneal=settings.anneal, **inside(ticker)
     ).network
 
 
@@ -88,35 +91,29 @@ def best_graph(
     start: DAG | None = None,
     ticker: Ticker | None = None,
 ) -> DAG:
-    """The graph with the best BDeu score on complete rows, of a search and `restarts` more.
+    """The graph with the best BDeu score on complete rows, of a search and as much as `restarts`.
 
-    Each restart climbs first with the rows' weights multiplied by exponential draws, from nothing
-    and from the best graph so far in turns, and then with the true weights. `start` is another
+    These are searches under random weights, each from where the last one ended, and from there
+    under the true weights; hardly cooled, for it is the variety that helps. `start` is another
     place to begin from.
     """
     ticker = ticker or Ticker()
     ordered = table.select(sorted(table.names))
     limits = Constraints(max_parents=max_parents)
-    score = BDeu(equivalent_sample_size)
-    scores = FamilyScores(ordered, score)
+    scores = FamilyScores(ordered, BDeu(equivalent_sample_size))
     best = combined_search(scores, None, limits, **inside(ticker))
     if start is not None:
         found = combined_search(scores, start, limits, **inside(ticker))
         best = max(best, found, key=lambda r: r.score)
-    generator = np.random.default_rng(seed)
-    for turn in range(restarts):
-        if not ticker.keep_going():
-            break
-        draws = generator.exponential(size=ordered.n_rows)
-        weights = ordered.row_weights * draws
-        weights *= ordered.total_weight / weights.sum()
-        shaken = FamilyScores(ordered.with_weights(weights), score)
-        first = combined_search(shaken, best.dag if turn % 2 else None, limits, **inside(ticker))
-        found = combined_search(scores, first.dag, limits, **inside(ticker))
-        if found.score > best.score + 1e-9:
-            best = found
-    names = table.names
-    return DAG.from_parents({n: [p for p in names if best.dag.has_arc(p, n)] for n in names})
+    dag = best.dag
+    if restarts and ticker.keep_going():
+        # A search that goes on from another takes less time than one from nothing.
+        cooling = Geometric.over(restarts * 3 // 2, 1.0, 0.9)
+        learner = GraphLearner(scores, partial(combined_search, constraints=limits))
+        dag = anneal(
+            learner, dag, Random(), cooling, polish=True, seed=seed, **inside(ticker)
+        ).hypothesis
+    return in_order(dag, table.names)
 
 
 def n_restarts(table: Table, most: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from unveil.anneal.choice import annealing_named
 from unveil.errors import DataError, did_you_mean
 from unveil.model.prior import EquivalentSampleSize
 
@@ -37,6 +38,9 @@ class Settings:
     - `restarts`: how often the search for the network without hidden variables starts again, at
       most (large tables get fewer), and how many hidden variables are tried in random places of a
       table that is small
+    - `anneal`: anneal the weights of the rows (`adversary` or `random`, see `unveil.anneal`) in
+      structural EM, when the network of what was observed is learned from rows with gaps and when
+      the best candidates are polished; slower
     - `blocks`: leave out blocks of neighbouring rows in cross-validation, for rows in order of time
     """
 
@@ -52,6 +56,7 @@ class Settings:
     min_gain: float = 1.0
     restarts: int = 20
     blocks: bool = False
+    anneal: str | None = None
 
     def __post_init__(self) -> None:
         if self.adapt not in get_args(Adapt):
@@ -60,6 +65,7 @@ class Settings:
                 + did_you_mean(self.adapt, get_args(Adapt))
             )
         EquivalentSampleSize(self.equivalent_sample_size)  # refuses what is no size
+        annealing_named(self.anneal)  # refuses what is none
         for name, least in LEAST.items():
             value = getattr(self, name)
             if value is not None and value < least:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any
 
+from unveil.anneal.choice import Annealing, annealing_named
 from unveil.errors import DataError, Hint, ModelError, did_you_mean
 from unveil.graph.dag import DAG
 from unveil.model.fit import fit
@@ -20,6 +21,7 @@ from unveil.score.bdeu import BDeu
 from unveil.score.families import FamilyScores
 from unveil.score.protocol import Families
 from unveil.score.structure import StructurePrior
+from unveil.search.annealed import ANNEALINGS, annealed_search
 from unveil.search.annealing import simulated_annealing
 from unveil.search.chow_liu import chow_liu
 from unveil.search.combined import combined_search
@@ -70,12 +72,15 @@ def learn(
     progress: Progress | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
+    anneal: Annealing | str | None = None,
     **options: Any,
 ) -> Learned:
     """The network learned from a complete discrete table or another engine, structure first.
 
     `score` is BDeu with equivalent sample size 1 unless given; `search` is one of `SEARCHES`, and
-    `options` go to it. Parameters are posterior means under `prior` (by default the one the score
+    `options` go to it. With `anneal` ("adversary", "random" or an `Annealing`) the search goes on
+    from where it ends while the weights of the rows are annealed (thesis Ch. 3), for some tens of
+    times the work. Parameters are posterior means under `prior` (by default the one the score
     implies). The order of the columns does not matter: variables are searched in the order of
     their names.
 
@@ -93,13 +98,21 @@ def learn(
     chosen = BDeu(1.0) if score is None else score
     names = [v.name for v in data.variables]
     scores = FamilyScores(_in_order_of_names(data, names), chosen, structure_prior, n_jobs)
-    given = {
+    given: dict[str, Any] = {
         "start": start, "constraints": constraints, "seed": seed,
         "progress": progress, "time_limit": time_limit,
     }  # fmt: skip
-    result = SEARCHES[search](
-        scores, **{k: v for k, v in given.items() if v is not None}, **options
-    )
+    given = {k: v for k, v in given.items() if v is not None}
+    annealing = annealing_named(anneal, ANNEALINGS)
+    if annealing is None:
+        result = SEARCHES[search](scores, **given, **options)
+    elif search in WITHOUT_START:
+        raise ModelError(
+            f"the weights of rows can be annealed around a search that starts from a graph; "
+            f"{search!r} does not. Leave anneal out, or take another search."
+        )
+    else:
+        result = annealed_search(SEARCHES[search], scores, annealing, **given, **options)
     dag = in_order(result.dag, names)
     network = fit(dag, scores.statistics, prior or chosen.prior)
     return Learned(network, replace(result, dag=dag), scores)
@@ -169,3 +182,6 @@ SEARCHES: dict[str, Callable[..., SearchResult]] = {
     "annealing": simulated_annealing,
 }
 """Searches by the name `learn` and the command line know them under."""
+
+WITHOUT_START = ("exact", "chow-liu")
+"""Those that begin nowhere, and have no local maxima to get out of."""

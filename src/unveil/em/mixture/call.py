@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from unveil.anneal.choice import Annealing, annealing_named
 from unveil.em.mixture.bootstrap import bootstrap_test
 from unveil.em.mixture.choice import Mixture, MixtureResult, ScoreName
 from unveil.em.mixture.door import (
@@ -62,6 +63,7 @@ def latent_classes(
     discretize: str | None = None,
     n_bins: int = 3,
     keep: Collection[str] = (),
+    anneal: Annealing | str | None = None,
 ) -> MixtureResult:
     """Mixtures with every number of classes in `n_classes`, and the best of them by `score`.
 
@@ -79,7 +81,10 @@ def latent_classes(
     a short word. Cheeseman-Stutz and held-out fits
     need a prior in any case: an equivalent sample size of 1 unless one is given. Missing cells
     are summed over and row weights count as that many rows. EM starts `n_starts` times and ends
-    after `max_iterations` or when it gains less than the part `tolerance` of its objective.
+    after `max_iterations` or when it gains less than the part `tolerance` of its objective. With
+    `anneal` ("adversary", "random" or an `unveil.anneal.Annealing`) the weights of the rows are
+    annealed from the best start, which gets EM out of its local maximum; that counts as one more
+    start.
 
     `data`, `weights`, `drop`, `discretize`, `n_bins` and `keep` are as in `unveil.learn`. `name`
     gets an underscore after it if the table has such a column. `seed` repeats a run, `progress`
@@ -108,6 +113,7 @@ def latent_classes(
     read, table = read_and_ready(data, weights, dict.fromkeys(away), discretize, n_bins, keep)
     name = _free_name(name, table)
     folded = checked_table(table, score)
+    annealing_named(anneal)  # refuses what is none, before any work
     if n_starts < 1:
         raise DataError(f"a mixture needs at least one start, got {n_starts}")
     if score == "held-out" and held_out is None and folds is None:
@@ -116,7 +122,9 @@ def latent_classes(
         raise DataError(f"the bootstrap takes a number of samples, or 0 for none; got {bootstrap}")
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
-    settings = MixtureSettings(name, n_starts, max_iterations, tolerance, tuple(state_names or ()))
+    settings = MixtureSettings(
+        name, n_starts, max_iterations, tolerance, tuple(state_names or ()), anneal
+    )
     work = _Work(folded, settings, prior, checked_dealing(folded, folds, held_out), seed)
     whole = Ticker.of(progress, time_limit)
     ticker = whole.part(share=0.5 if bootstrap else 1.0)

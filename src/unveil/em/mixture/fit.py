@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from unveil.anneal.choice import Annealing
 from unveil.em.align import align_states, permute_states
 from unveil.em.parametric import EMStart, fit_em
 from unveil.graph.dag import DAG
@@ -38,7 +39,8 @@ Plan = tuple[Any, Literal["random", "cluster", "given"], int]
 class MixtureSettings:
     """How a mixture is fitted: its hidden root's name, how many starts, when EM stops.
 
-    `states` are names for the classes of the mixture that has as many; others are numbered.
+    `states` are names for the classes of the mixture that has as many; others are numbered. With
+    `anneal`, the weights of the rows are annealed from the best start.
     """
 
     name: str = "class"
@@ -46,6 +48,7 @@ class MixtureSettings:
     max_iterations: int = 2000
     tolerance: float = 1e-9
     states: tuple[Label, ...] = ()
+    anneal: Annealing | str | None = None
 
     def root(self, k: int) -> Variable:
         """The hidden root with k classes."""
@@ -79,8 +82,13 @@ def fit_mixture(
             starts += found.starts
     starts.sort(key=lambda start: -start.objective)
     if ticker.keep_going():
-        more = run(starts[0].network, start="given", tolerance=POLISH * settings.tolerance)
-        starts[0] = _continued(starts[0], more.starts[0])
+        word = settings.anneal if k > 1 else None
+        more = run(
+            starts[0].network, start="given", tolerance=POLISH * settings.tolerance, anneal=word
+        )
+        went_on = {start.kind == "given": start for start in reversed(more.starts)}
+        starts[0] = _continued(starts[0], went_on.pop(True))
+        starts[:0] = went_on.values()  # where the annealing ended, if there was one
     return tuple(_with_reason(start, ticker) for start in _ordered(starts, name))
 
 
