@@ -52,6 +52,7 @@ _ROOM_OF = {
     "log_loss": "unveil.evaluate",
 }
 _ROOMS = (
+    "anneal",
     "classify",
     "datasets",
     "discovery",
@@ -79,6 +80,7 @@ __all__ = [*_ROOM_OF, *_ROOMS]
 
 if TYPE_CHECKING:
     from unveil import (
+        anneal,
         classify,
         datasets,
         discovery,

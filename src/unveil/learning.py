@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from unveil.anneal.choice import Annealing
 from unveil.em.completion import complete_rows
 from unveil.em.parametric import fit_em
 from unveil.em.refit import refit
@@ -71,6 +72,7 @@ def learn(
     time_limit: float | None = None,
     n_jobs: int | None = None,
     local: str = "table",
+    anneal: Annealing | str | None = None,
     **options: Any,
 ) -> Learned:
     """The network learned from a table: structure and parameters, gaps or none.
@@ -102,6 +104,8 @@ def learn(
     family are scored, those most like the ideal parent (`unveil.ideal`): quicker where every score
     is a fit.
 
+    `anneal="adversary"` or `"random"` (or an `unveil.anneal.Annealing`) then gets the search, or
+    structural EM, out of its local maximum by reweighting the rows; the score never falls by it.
     `seed` repeats a run, `progress` listens, `time_limit` (seconds) ends the work with the best so
     far, `n_jobs` is how many threads count (all cores if not given).
 
@@ -129,6 +133,7 @@ def learn(
     shared: dict[str, Any] = {
         "constraints": _limits(constraints, max_parents), "start": start, "prior": prior,
         "seed": seed, "progress": progress, "time_limit": time_limit, "n_jobs": n_jobs,
+        "anneal": anneal,
     }  # fmt: skip
     if needs_ideal(family, ideal) and not isinstance(table, Table):
         raise DataError("curves and ideal parents need the rows of a table, not an engine")
@@ -188,6 +193,8 @@ def fit(
     seed: int | None = None,
     progress: Progress | None = None,
     time_limit: float | None = None,
+    anneal: Annealing | str | None = None,
+    accelerate: bool = False,
 ) -> Network:
     """The network over a known structure, with parameters from rows with or without gaps.
 
@@ -197,9 +204,10 @@ def fit(
     rows are counted (see `unveil.model.fit`). Missing cells, and variables that have no column
     (`hidden` says how many states they have, unless the structure is a network), are summed over by
     EM, from `n_starts` starts, the first at the parameters of a network. It ends after
-    `max_iterations` or when it gains less than the part `tolerance` of its objective. `seed`
-    repeats a run, `progress` listens, `time_limit` (seconds) ends it with the best so far. `fit_em`
-    also tells how EM went.
+    `max_iterations` or when it gains less than the part `tolerance` of its objective. `anneal`
+    ("adversary" or "random") then gets it out of its local maximum by annealing the weights of the
+    rows, `accelerate` makes its steps longer. `seed` repeats a run, `progress` listens,
+    `time_limit` (seconds) ends it with the best so far. `fit_em` also tells how EM went.
 
     Parameters are posterior means (with gaps: MAP) under `prior`, by default an
     `equivalent_sample_size` of 1, as on the command line; `maximum_likelihood` takes none. That of
@@ -227,6 +235,7 @@ def fit(
     options: dict[str, Any] = {
         "n_starts": n_starts, "max_iterations": max_iterations, "tolerance": tolerance,
         "seed": seed, "progress": progress, "time_limit": time_limit,
+        "anneal": anneal, "accelerate": accelerate,
     }  # fmt: skip
     if isinstance(structure, Network) and not hidden:
         inside = [n for n in dag.nodes if n in table]
@@ -313,6 +322,6 @@ def _as_learned(
         scores = LocalScores(ordered, score, structure_prior, n_jobs, local)
     result = SearchResult(
         found.dag, found.score, score.name, "structural EM", found.trace, found.stopped,
-        found.seed, found.trace[-1].elapsed, scores.n_scored,
+        found.seed, found.trace[-1].elapsed, scores.n_scored, found.annealed,
     )  # fmt: skip
     return Learned(found.network, result, scores)

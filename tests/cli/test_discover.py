@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from unveil import Network, Table, TableCPD, Variable, load
+from unveil import Network, Table, TableCPD, Variable, datasets, load
 from unveil.cli import main
 
 QUICK = ["--max-hidden", "1", "--seed", "1", "--resamples", "1", "--no-straw-men", "--n-jobs", "1"]
@@ -284,3 +284,13 @@ def test_results_that_could_not_be_written_are_not_lost(run, data, tmp_path, mon
     assert out.startswith("H1: 2 states")
     assert "round 1" not in " ".join(phases(tmp_path)[done:])
     assert (tmp_path / "report.html").exists()
+
+
+def test_discover_with_annealed_weights(tmp_path, capsys):
+    file = tmp_path / "plans.csv"
+    datasets.network("asia").sample(80, seed=1).knock_out(0.05, seed=1).write(file)
+    words = ["discover", str(file), "-o", str(tmp_path / "out"), "--max-hidden", "1", "--seed", "1"]
+    words += ["--resamples", "0", "--no-straw-men", "--n-jobs", "1", "--time-limit", "3"]
+    assert main([*words, "--anneal", "random"]) == 0
+    assert main([*words, "--anneal", "hot"]) == 1
+    assert "not 'hot'" in capsys.readouterr().err

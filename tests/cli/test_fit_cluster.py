@@ -184,3 +184,22 @@ def test_convert_names_variables_and_states(answers, tmp_path, capsys):
         assert why in capsys.readouterr().err
     assert main(["convert", str(answers), str(tmp_path / "t.csv"), "--name", "q0=q"]) == 1
     assert "is a table; --name and --state-names are for the variables" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["learn"],
+        ["fit", "--structure", "asia", "--n-starts", "1", "--accelerate"],
+        ["cluster", "--n-classes", "2", "--n-starts", "1"],
+    ],
+)
+def test_weights_can_be_annealed(tmp_path, capsys, words):
+    file = tmp_path / "holes.csv"
+    datasets.network("asia").sample(60, seed=1).knock_out(0.1, seed=1).write(file)
+    command = [words[0], str(file), *words[1:], "--seed", "1", "--anneal"]
+    assert main([*command, "random"]) == 0
+    said = capsys.readouterr().out
+    assert words[0] == "cluster" or "weight annealing (random)" in said
+    assert main([*command, "hot"]) == 1
+    assert "annealed by adversary or random, not 'hot'" in capsys.readouterr().err

@@ -39,7 +39,7 @@ def test_every_public_name_is_mentioned(name):
 
 
 @pytest.mark.parametrize(
-    "room", ["score", "search", "evaluate", "infer", "em", "classify", "report"]
+    "room", ["anneal", "score", "search", "evaluate", "infer", "em", "classify", "report"]
 )
 def test_every_name_of_a_room_is_mentioned(room):
     module = __import__(f"unveil.{room}", fromlist=["__all__"])

@@ -13,6 +13,7 @@ from unveil.cli.live import live_progress
 from unveil.cli.naming import class_name, class_states
 from unveil.cli.options import (
     Allowance,
+    Anneal,
     Bins,
     Discretize,
     Drop,
@@ -116,6 +117,7 @@ def cluster(
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
+    anneal: Anneal = None,
     time_limit: TimeLimit = None,
     seed: Seed = None,
     *,
@@ -133,7 +135,7 @@ def cluster(
             table, None if n_classes is None else _numbers(n_classes), score, n_starts,  # type: ignore[arg-type]
             name=class_name(name), equivalent_sample_size=equivalent_sample_size,
             folds=folds, held_out=held_out, max_iterations=max_iterations, tolerance=tolerance,
-            seed=seed, progress=listener, time_limit=allowance.left,
+            seed=seed, progress=listener, time_limit=allowance.left, anneal=anneal,
             state_names=class_states(state_names), bootstrap=bootstrap, start=start,
         )  # fmt: skip
         if explaining:

@@ -20,6 +20,7 @@ from unveil.cli.live import live_progress
 from unveil.cli.naming import NewNames, NewStates, new_names, new_states
 from unveil.cli.options import (
     Allowance,
+    Anneal,
     Bins,
     Discretize,
     Drop,
@@ -119,6 +120,7 @@ def discover(
     n_bins: Bins = 3,
     family: Family = "linear",
     ideal: Ideal = None,
+    anneal: Anneal = None,
     time_limit: TimeLimit = None,
     n_jobs: Jobs = None,
     seed: Seed = None,
@@ -155,7 +157,7 @@ def discover(
         equivalent_sample_size=equivalent_sample_size, score=score,
         adapt=adapt,  # type: ignore[arg-type]
         max_hidden=max_hidden or 3, n_states=n_states,
-        max_parents=max_parents, soft=soft, blocks=blocks,
+        max_parents=max_parents, soft=soft, blocks=blocks, anneal=anneal,
         constraints=constraints_of(table.names, require, forbid, tier, no_parents, no_children),
         structure_prior=Penalty(arc_penalty) if arc_penalty else None,
         start=None if start is None else load(start),

@@ -9,7 +9,7 @@ import typer
 
 from unveil.cli.live import live_progress
 from unveil.cli.models import network_from
-from unveil.cli.options import Allowance, Seed, TableFile, TimeLimit, reads_table
+from unveil.cli.options import Allowance, Anneal, Seed, TableFile, TimeLimit, reads_table
 from unveil.cli.outputs import writes_network
 from unveil.cli.screen import note, say, show_table
 
@@ -47,6 +47,10 @@ def fit(
     tolerance: Annotated[
         float, typer.Option(help="EM stops when it gains less than this part of its objective.")
     ] = 1e-8,
+    anneal: Anneal = None,
+    accelerate: Annotated[
+        bool, typer.Option("--accelerate", help="Three steps of EM at a time, and further.")
+    ] = False,
     time_limit: TimeLimit = None,
     seed: Seed = None,
     *,
@@ -69,7 +73,8 @@ def fit(
         found = refit(
             model, table, prior, unknown=reading["unknown"], declared=reading.get("states", ()),
             n_starts=n_starts, max_iterations=max_iterations, tolerance=tolerance, seed=seed,
-            progress=listener, time_limit=allowance.left,
+            progress=listener, time_limit=allowance.left, anneal=anneal,
+            accelerate=accelerate,
         )  # fmt: skip
     used = found.table
     say(f"{data}: {used.n_rows:,} rows, {used.n_columns} of {len(model.names)} variables")
@@ -103,6 +108,8 @@ def _starts(result: EMResult, prior: EquivalentSampleSize | None) -> None:
     show_table(["start", "kind", "log-likelihood", "iterations", "stopped"], rows)
     if result.stopped != "converged":
         note(f"EM did not converge ({result.stopped}); allow it more with --max-iterations")
+    if result.annealed is not None:
+        say(f"{result.annealed}")
     say(f"seed {result.seed}")
 
 

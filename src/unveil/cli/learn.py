@@ -12,6 +12,7 @@ from unveil.cli.limits import Forbid, NoChildren, NoParents, Require, Tier, cons
 from unveil.cli.live import live_progress
 from unveil.cli.options import (
     Allowance,
+    Anneal,
     Bins,
     Discretize,
     Drop,
@@ -113,6 +114,7 @@ def learn(
     bootstrap: Annotated[
         int, typer.Option(help="Learn from so many resampled tables to see how sure each arc is.")
     ] = 0,
+    anneal: Anneal = None,
     time_limit: TimeLimit = None,
     n_jobs: Jobs = None,
     seed: Seed = None,
@@ -139,6 +141,7 @@ def learn(
         "ideal": ideal,
         "seed": seed,
         "n_jobs": n_jobs,
+        "anneal": anneal,
     }
     if start is not None:
         settings["start"] = _start(start, table)
@@ -249,6 +252,8 @@ def _summary(
     if compact:
         words = [f"{compact.count(k)} as a {COMPACT[k]}" for k in COMPACT if k in compact]
         say(f"compact distributions: {', '.join(words)}")
+    if result.annealed is not None:
+        say(f"{result.annealed}")
     say(f"log-loss on these rows: {log_loss(learned.network, table)}")
     say()
     head = ["arc", "worth"] + (["joined in", "this way"] if sure else [])

@@ -76,7 +76,9 @@ class Line:
         if step.objective == step.objective:
             objective = f"  {step.objective:,.2f} {self.unit}"
         detail = f"  {step.detail}" if step.detail else ""
-        self.words = f"{step.phase}: step {step.iteration}{objective}{detail}"
+        warm = step.temperature == step.temperature
+        heat = f"  temperature {step.temperature:.3f}" if warm else ""
+        self.words = f"{step.phase}: step {step.iteration}{objective}{heat}{detail}"
 
     def __str__(self) -> str:
         """The words and how long it has taken, by now."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Allowance",
+    "Anneal",
     "Bins",
     "Command",
     "Discretize",
@@ -49,6 +50,12 @@ TimeLimit = Annotated[
     float | None, typer.Option(min=0, help="Stop after so many seconds with the best so far.")
 ]
 Jobs = Annotated[int | None, typer.Option(min=1, help="How many cores to use; all if not given.")]
+Anneal = Annotated[
+    str | None,
+    typer.Option(
+        help="Get out of local maxima by annealing the rows' weights: adversary or random."
+    ),
+]
 Drop = Annotated[
     list[str] | None, typer.Option(help="Columns to leave out: a name, or 'A,B'; repeatable.")
 ]

@@ -70,7 +70,12 @@ def adapt_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candi
 
 
 def adapted(
-    bench: Bench, candidate: Candidate, adapt: Adapt, ticker: Ticker, max_rounds: int = 12
+    bench: Bench,
+    candidate: Candidate,
+    adapt: Adapt,
+    ticker: Ticker,
+    max_rounds: int = 12,
+    anneal: str | None = None,
 ) -> Candidate:
     """The candidate after structural EM of the kind asked for and EM, with its gain and verdict."""
     network, name = candidate.network, candidate.name
@@ -82,7 +87,8 @@ def adapted(
         network = structural_em(
             bench.glanced, network, bench.settings.criterion, prior=bench.prior, constraints=limits,
             max_rounds=max_rounds, em_iterations=30, negligible=NEGLIGIBLE, seed=bench.seed,
-            structure_prior=bench.settings.structure_prior, **inside(ticker),
+            structure_prior=bench.settings.structure_prior, anneal=anneal,
+            **inside(ticker),
         ).network  # fmt: skip
     network = _by_size(
         short_em(network, bench.glanced, bench.prior, 200, 1e-8, steps_of(ticker)), name

@@ -1,16 +1,16 @@
 """The best network without a further hidden variable: what every candidate has to beat.
 
 A search that stops at a local maximum makes hidden variables look better than they are: the gain
-would be the search's, not theirs. So the search is repeated from where it ends on randomly
-reweighted rows (the idea of Ch. 3), which reaches better maxima than random moves do.
+would be the search's, not theirs. So the search goes on from where it ends on randomly reweighted
+rows (weight annealing, Ch. 3), which reaches better maxima than random moves do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-import numpy as np
-
+from unveil.anneal import Geometric, Random, anneal
 from unveil.discovery.patience import inside
 from unveil.discovery.settings import Settings
 from unveil.em.completion import complete_rows
@@ -19,7 +19,9 @@ from unveil.graph.dag import DAG
 from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.progress import Ticker
+from unveil.search.annealed import GraphLearner
 from unveil.search.combined import combined_search
+from unveil.search.learn import in_order
 from unveil.search.legal import made_legal
 from unveil.table.core import Table
 
@@ -40,7 +42,8 @@ def learn_observed(table: Table, settings: Settings, seed: int, ticker: Ticker) 
         return learn_complete(table, settings, restarts, seed, settings.first_graph, ticker)
     return structural_em(
         table, settings.first_graph, settings.criterion, constraints=settings.limits(), seed=seed,
-        prior=settings.prior, structure_prior=settings.structure_prior, **inside(ticker),
+        prior=settings.prior, structure_prior=settings.structure_prior, anneal=settings.anneal,
+        **inside(ticker),
     ).network  # fmt: skip
 
 
@@ -84,10 +87,10 @@ def best_graph(
     ticker: Ticker | None = None,
     hidden: Sequence[str] = (),
 ) -> DAG:
-    """The graph with the best score on complete rows, of a search and `restarts` more.
+    """The graph with the best score on complete rows, of a search and as much as `restarts`.
 
-    Each restart climbs first with the rows' weights multiplied by exponential draws, from nothing
-    and from the best graph so far in turns, and then with the true weights. `start` is another
+    These are searches under random weights, each from where the last one ended, and from there
+    under the true weights; hardly cooled, for it is the variety that helps. `start` is another
     place to begin from; `hidden` are columns that stand for hidden variables.
     """
     ticker = ticker or Ticker()
@@ -99,20 +102,15 @@ def best_graph(
         first = made_legal(start, limits.rules(ordered.names), ordered.names)
         found = combined_search(scores, first, limits, **inside(ticker))
         best = max(best, found, key=lambda r: r.score)
-    generator = np.random.default_rng(seed)
-    for turn in range(restarts):
-        if not ticker.keep_going():
-            break
-        draws = generator.exponential(size=ordered.n_rows)
-        weights = ordered.row_weights * draws
-        weights *= ordered.total_weight / weights.sum()
-        shaken = settings.families(ordered.with_weights(weights))
-        other = combined_search(shaken, best.dag if turn % 2 else None, limits, **inside(ticker))
-        found = combined_search(scores, other.dag, limits, **inside(ticker))
-        if found.score > best.score + 1e-9:
-            best = found
-    names = table.names
-    return DAG.from_parents({n: [p for p in names if best.dag.has_arc(p, n)] for n in names})
+    dag = best.dag
+    if restarts and ticker.keep_going():
+        # A search that goes on from another takes less time than one from nothing.
+        cooling = Geometric.over(restarts * 3 // 2, 1.0, 0.9)
+        learner = GraphLearner(scores, partial(combined_search, constraints=limits))
+        dag = anneal(
+            learner, dag, Random(), cooling, polish=True, seed=seed, **inside(ticker)
+        ).hypothesis
+    return in_order(dag, table.names)
 
 
 def n_restarts(table: Table, most: int) -> int:

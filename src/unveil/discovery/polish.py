@@ -67,7 +67,8 @@ def polish_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Cand
     """The candidate after a larger change, if one helps, or as it was (so call it again).
 
     What is tried: structural EM everywhere from the present graph and from the graph that a search
-    from nothing finds on the completed rows; one state more, one state fewer from a new tree of
+    from nothing finds on the completed rows (the first with annealed weights, if the settings ask
+    for it); one state more, one state fewer from a new tree of
     merges; two states made one or one made two, with all arcs learned anew.
     """
     return _best_of(bench, candidate, _larger_changes(bench, candidate, ticker), ticker)
@@ -88,11 +89,12 @@ def _best_of(
 ) -> Candidate:
     """The best of what structural EM makes of each start, if it is better than the candidate."""
     better = candidate
-    for start in starts:
+    for number, start in enumerate(starts):
         if not ticker.keep_going():
             break
+        word = bench.settings.anneal if number == 0 else None
         try:
-            found = adapted(bench, start, "full", ticker)
+            found = adapted(bench, start, "full", ticker, anneal=word)
         except MemoryError:
             continue
         pays = found.verdict is Verdict.PAYS

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
+from unveil.anneal.choice import annealing_named
 from unveil.em.scores import hidden_scores
 from unveil.em.structural import observed_score
 from unveil.errors import DataError, did_you_mean
@@ -49,6 +50,9 @@ class Settings:
     - `restarts`: how often the search for the network without hidden variables starts again, at
       most (large tables get fewer), and how many hidden variables are tried in random places of a
       table that is small
+    - `anneal`: anneal the weights of the rows (`adversary` or `random`, see `unveil.anneal`) in
+      structural EM, when the network of what was observed is learned from rows with gaps and when
+      the best candidates are polished; slower
     - `blocks`: leave out blocks of neighbouring rows in cross-validation, for rows in order of time
     - `constraints`: required and forbidden arcs, tiers, columns without parents or children, for
       every network that is looked at; `Constraints.with_hidden` says what they mean for hidden ones
@@ -72,6 +76,7 @@ class Settings:
     min_gain: float = 1.0
     restarts: int = 20
     blocks: bool = False
+    anneal: str | None = None
     score: str = "bdeu"
     constraints: Constraints = field(default_factory=Constraints)
     structure_prior: StructurePrior | None = None
@@ -93,6 +98,7 @@ class Settings:
             )
         object.__setattr__(self, "places", tuple(tuple(place) for place in self.places))
         EquivalentSampleSize(self.equivalent_sample_size)  # refuses what is no size
+        annealing_named(self.anneal)  # refuses what is none
         for name, least in LEAST.items():
             value = getattr(self, name)
             if value is not None and value < least:

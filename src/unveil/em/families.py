@@ -6,7 +6,10 @@ new kind of distribution that says which statistics it needs has EM at once.
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
+import numpy.typing as npt
 
 from unveil.em.lines import Lines, Observed, expected_moments
 from unveil.em.steps import log_prior
@@ -125,3 +128,20 @@ class FamilyEM:
         layout = FlatTables(Network(tables))
         compact = layout.log_prior_of_compact(layout.own, self._prior)
         return compact + log_prior(layout.own, layout.pack_prior(self._prior))
+
+    @property
+    def row_weights(self) -> npt.NDArray[np.float64]:
+        """How often each row counts."""
+        return self._table.row_weights
+
+    def with_row_weights(self, weights: npt.NDArray[np.float64]) -> FamilyEM:
+        """The same with other weights of the same rows."""
+        other = copy.copy(self)
+        other._table = self._table.with_weights(weights)
+        return other
+
+    def row_scores(self, parameters: Network) -> npt.NDArray[np.float64]:
+        """The log-density of what each row shows, or of its completion if `hard`."""
+        if self._hard:
+            return most_probable(parameters, self._table).log_probability
+        return parameters.row_log_likelihoods(self._table)

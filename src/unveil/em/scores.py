@@ -77,10 +77,14 @@ def hidden_scores(
     )
 
 
-def expected_families(network: Network, table: Table) -> ExpectedFamilies:
-    """What a score needs to judge a network on incomplete rows."""
+def expected_families(
+    network: Network, table: Table, weights: npt.NDArray[np.float64] | None = None
+) -> ExpectedFamilies:
+    """What a score needs to judge a network on incomplete rows, their own weights or others."""
     flat = FlatTables(network)
-    expected = UnseenCells.to_learn_from(network, table).expected(flat.pack(network))
+    cells = UnseenCells.to_learn_from(network, table)
+    cells = cells if weights is None else cells.with_weights(weights)
+    expected = cells.expected(flat.pack(network))
     families = [
         ExpectedFamily(
             cpd.variable, cpd.parents, counts, at, cpd if isinstance(cpd, CompactCPD) else None

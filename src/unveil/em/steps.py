@@ -8,6 +8,7 @@ so the objective never falls even for pseudo-counts below one.
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -40,6 +41,16 @@ class Problem(Protocol, Generic[P]):
 
     def log_prior(self, parameters: P) -> float:
         """The prior's part of the objective."""
+
+    @property
+    def row_weights(self) -> Vector:
+        """How often each row counts; equal rows may be one."""
+
+    def with_row_weights(self, weights: Vector) -> Problem[P]:
+        """The same with other weights of the same rows."""
+
+    def row_scores(self, parameters: P) -> Vector:
+        """What each row adds to the objective, once: the log-probability of what it shows."""
 
 
 class TableEM:
@@ -109,6 +120,23 @@ class TableEM:
             return compact
         with np.errstate(divide="ignore"):
             return compact + float(self.alpha[self._used] @ np.log(parameters[self._used]))
+
+    @property
+    def row_weights(self) -> Vector:
+        """How often each row counts; equal rows are one."""
+        return self.cells.rows.weights
+
+    def with_row_weights(self, weights: Vector) -> TableEM:
+        """The same with other weights of the same rows."""
+        other = copy.copy(self)
+        other.cells = self.cells.with_folded_weights(weights)
+        return other
+
+    def row_scores(self, parameters: Vector) -> Vector:
+        """log P(what the row shows), or that of its completion if `hard`."""
+        if self.hard:
+            return self.cells.most_probable(parameters)[0]
+        return self.cells.log_probabilities(parameters)
 
 
 def em_problem(

@@ -16,6 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from unveil.anneal.choice import Annealing, annealing_named
+from unveil.anneal.loop import Annealed
+from unveil.em.annealed_structure import ANNEALINGS, annealed_structure
 from unveil.em.completion import complete_rows
 from unveil.em.loop import run_em
 from unveil.em.parametric import variables_of
@@ -94,6 +97,7 @@ class StructuralResult(Record):
 
     `score` is as `Score.judge` says: Cheeseman-Stutz for Bayesian scores, the penalised likelihood
     for the others, in nats; `trace` holds one step per round.
+    `annealed` is the course of the weights, if they were annealed.
     """
 
     network: Network
@@ -102,6 +106,7 @@ class StructuralResult(Record):
     trace: tuple[Step, ...]
     stopped: StopReason
     seed: int
+    annealed: Annealed[Network] | None = None
 
     @property
     def dag(self) -> DAG:
@@ -122,6 +127,7 @@ def structural_em(
     settings: StructuralSettings | None = None,
     *,
     weights: Weights = None,
+    anneal: Annealing | str | None = None,
     **changes: Any,
 ) -> StructuralResult:
     """A network learned from rows with missing cells, and hidden variables if `start` has any.
@@ -132,7 +138,9 @@ def structural_em(
     (or any of its fields by name in `changes`, such as `cap=64`) say how: see `StructuralSettings`.
 
     `score` is BDeu with equivalent sample size 1 unless given; `hidden` says how many states the
-    variables of `start` without a column have; `constraints` limit the graph. `seed` repeats a run,
+    variables of `start` without a column have; `constraints` limit the graph. With `anneal`
+    ("adversary", "random" or an `unveil.anneal.Annealing`) it goes on from where it ends while the
+    weights of the rows are annealed, and gives the best of all. `seed` repeats a run,
     `progress` listens, `time_limit` (seconds) ends it with the best so far, `n_jobs` is how many
     threads count.
 
@@ -143,6 +151,7 @@ def structural_em(
     'converged'
     """
     table = as_table(data, weights)
+    annealing = annealing_named(anneal, ANNEALINGS)
     chosen = changed(settings or StructuralSettings(), changes, "structural EM")
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
@@ -159,10 +168,16 @@ def structural_em(
         assert best is not None
         climb = method.climb(Climb(method.shaken(best.network, generator), best), ticker)
         trace += climb.trace
-    best = climb.state.best
+    best, stopped = climb.state.best, climb.stopped
     assert best is not None
+    found: Annealed[Network] | None = None
+    if annealing is not None and ticker.keep_going():
+        found = annealed_structure(method, best.network, annealing, seed, ticker)
+        best = Scored(found.hypothesis, *observed_score(found.hypothesis, table, method.score))
+        last = Step(PHASE, len(trace) + 1, best.score, found.gain, 0.0, ticker.elapsed, "annealed")
+        trace, stopped = (*trace, last), found.stopped
     return StructuralResult(
-        best.network, best.score, best.log_likelihood, trace, climb.stopped, seed
+        best.network, best.score, best.log_likelihood, trace, stopped, seed, found
     )
 
 
@@ -223,6 +238,12 @@ class StructuralEM:
         """Rounds until nothing improves."""
         most = self.settings.max_rounds
         return run(lambda state: self.step(state, ticker), start, _settled, ticker, most)
+
+    def finished(self, network: Network, ticker: Ticker) -> Scored:
+        """The best network of a climb from this one."""
+        best = self.climb(Climb(network), ticker).state.best
+        assert best is not None
+        return best
 
     def step(self, climb: Climb, ticker: Ticker) -> tuple[Climb, Step]:
         """One round; stopped in the middle, it scores what it has and goes no further."""

@@ -94,8 +94,11 @@ class UnseenCells:
 
     def with_weights(self, weights: npt.ArrayLike) -> UnseenCells:
         """The same rows with other weights, given for the rows of the table."""
+        return self.with_folded_weights(self.rows.folded_weights(weights))
+
+    def with_folded_weights(self, folded: Vector) -> UnseenCells:
+        """The same rows with other weights, given for the rows here: equal ones are one."""
         other = copy.copy(self)
-        folded = self.rows.folded_weights(weights)
         other.rows = copy.copy(self.rows)
         object.__setattr__(other.rows, "weights", folded)
         other.parts = [part.with_weights(folded[part.rows]) for part in self.parts]

@@ -14,7 +14,7 @@ from unveil.statistics.memory import MemoryStatistics, as_statistics
 from unveil.statistics.protocol import Statistics
 from unveil.table.core import Table
 
-__all__ = ["weight_gradient"]
+__all__ = ["cell_slopes", "weight_gradient"]
 
 
 def weight_gradient(data: Table | Statistics, dag: DAG, score: Score) -> npt.NDArray[np.float64]:
@@ -35,7 +35,7 @@ def weight_gradient(data: Table | Statistics, dag: DAG, score: Score) -> npt.NDA
     families = [[place[n] for n in (*dag.parents(name), name)] for name in dag.nodes]
     slopes = []
     for members, counts in zip(families, statistics.counts(families), strict=True):
-        slope = _cell_slopes(score, counts) - _penalty_slope(score, counts, sample)
+        slope = cell_slopes(score, counts) - _penalty_slope(score, counts, sample)
         slopes.append(slope.ravel()[_cells(statistics, members, counts.shape)])
     return np.sum(slopes, axis=0)
 
@@ -55,7 +55,7 @@ def _cells(
     return positions([*found.codes.T], shape, len(found.codes))[found.which]
 
 
-def _cell_slopes(score: Score, counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def cell_slopes(score: Score, counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """The derivative of the data term with respect to the count of each cell."""
     from scipy.special import digamma
 

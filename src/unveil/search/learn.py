@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any
 
+from unveil.anneal.choice import Annealing, annealing_named
 from unveil.errors import DataError, Hint, ModelError, UnveilWarning, did_you_mean
 from unveil.graph.dag import DAG
 from unveil.model.fit import fit
@@ -32,6 +33,7 @@ from unveil.score.local import LocalScores, local_kinds
 from unveil.score.mixed_families import BORROWED
 from unveil.score.protocol import Families
 from unveil.score.structure import StructurePrior
+from unveil.search.annealed import ANNEALINGS, annealed_search
 from unveil.search.annealing import simulated_annealing
 from unveil.search.chow_liu import chow_liu
 from unveil.search.combined import combined_search
@@ -87,6 +89,7 @@ def learn(
     time_limit: float | None = None,
     n_jobs: int | None = None,
     local: str = "table",
+    anneal: Annealing | str | None = None,
     **options: Any,
 ) -> Learned:
     """The network learned from a complete table or another engine, structure first.
@@ -98,7 +101,9 @@ def learn(
     Continuous columns of one value, and exact linear functions of others, are left out with a
     warning. With another word for `local` than `table` (see
     `unveil.score.local.LOCAL`), families with local structure compete with plain tables, and the
-    search begins at the best graph for plain tables (unless `start` says where).
+    search begins at the best graph for plain tables (unless `start` says where). With `anneal`
+    ("adversary", "random" or an `Annealing`) the search goes on from where it ends while the
+    weights of the rows are annealed (thesis Ch. 3), for some tens of times the work.
 
     >>> from unveil import datasets
     >>> learned = learn(datasets.network("asia").sample(5000, seed=1))
@@ -117,7 +122,7 @@ def learn(
     rows = _in_order_of_names(data, names)
     rows = _without_redundant(rows, n_jobs) if numbers else rows
     scores = families_for(rows, chosen, structure_prior, n_jobs)
-    given = {
+    given: dict[str, Any] = {
         "start": start, "constraints": constraints, "seed": seed,
         "progress": progress, "time_limit": time_limit,
     }  # fmt: skip
@@ -128,6 +133,8 @@ def learn(
                 f"local={local!r} is for tables of discrete columns; leave it out, or make the "
                 "continuous columns discrete"
             )
+        if anneal is not None:
+            raise DataError("weights are annealed around plain tables; leave local or anneal out")
         compact = LocalScores(rows, scores.score, structure_prior, n_jobs, local)
         result = _two_searches(search, scores, compact, given, options)
         network = fit_local(in_order(result.dag, names), compact, prior)
@@ -135,7 +142,17 @@ def learn(
             result = replace(result, dag=network.dag, score=compact.total(network.dag))
             network = fit_local(network.dag, compact, prior)
         return Learned(network, replace(result, dag=network.dag), compact)
-    result = SEARCHES[search](scores, **given, **options)
+    annealing = annealing_named(anneal, ANNEALINGS)
+    if annealing is None:
+        result = SEARCHES[search](scores, **given, **options)
+    elif search in WITHOUT_START or not isinstance(scores, FamilyScores):
+        what = f"{search!r} does not" if search in WITHOUT_START else "columns must be discrete"
+        raise ModelError(
+            f"the weights of rows can be annealed around a search that starts from a graph; {what}. "
+            "Leave anneal out, or take another search."
+        )
+    else:
+        result = annealed_search(SEARCHES[search], scores, annealing, **given, **options)
     dag = in_order(result.dag, [name for name in names if name in scores.names])
     believed: Any = prior or getattr(chosen, "prior", None)
     if numbers:
@@ -289,3 +306,5 @@ SEARCHES: dict[str, Callable[..., SearchResult]] = {
 
 STARTED = ("combined", "hill-climbing", "tabu", "annealing")
 """Searches that can begin at a graph."""
+WITHOUT_START = ("exact", "chow-liu")
+"""Those that begin nowhere, and have no local maxima to get out of."""

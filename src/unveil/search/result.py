@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
+from unveil.anneal.loop import Annealed
 from unveil.graph.dag import DAG
 from unveil.progress import Step, StopReason, Ticker
 from unveil.records import Record
@@ -18,7 +20,8 @@ class SearchResult(Record):
     """The best graph a search found; `score` is in nats.
 
     `trace` holds every improvement of the best score, `n_scored` counts the families computed,
-    `stopped` says why the search ended and `seed` repeats it.
+    `stopped` says why the search ended and `seed` repeats it. `annealed` is the course of the
+    weights, if they were annealed.
     """
 
     dag: DAG
@@ -30,6 +33,7 @@ class SearchResult(Record):
     seed: int | None
     elapsed: float
     n_scored: int
+    annealed: Annealed[Any] | None = None
 
     @classmethod
     def made(

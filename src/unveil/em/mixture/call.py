@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from unveil.anneal.choice import Annealing, annealing_named
 from unveil.em.mixture.bootstrap import bootstrap_test
 from unveil.em.mixture.choice import Mixture, MixtureResult, ScoreName
 from unveil.em.mixture.criteria import CRITERIA, criterion
@@ -64,6 +65,7 @@ def latent_classes(
     discretize: str | None = None,
     n_bins: int = 3,
     keep: Collection[str] = (),
+    anneal: Annealing | str | None = None,
 ) -> MixtureResult:
     """Mixtures with every number of classes in `n_classes`, and the best of them by `score`.
 
@@ -86,7 +88,10 @@ def latent_classes(
     are summed over and row weights count as that many rows. EM starts `n_starts` times and ends
     after `max_iterations` or when it gains less than the part `tolerance` of its objective. `start`
     says where from: hard clusters of the rows (`cluster`), `random` parameters, half of each
-    (`both`), or where probabilistic K-means ends (`k-means`).
+    (`both`), or where probabilistic K-means ends (`k-means`). With
+    `anneal` ("adversary", "random" or an `unveil.anneal.Annealing`) the weights of the rows are
+    annealed from the best start, which gets EM out of its local maximum; that counts as one more
+    start.
 
     `data`, `weights`, `drop`, `discretize`, `n_bins` and `keep` are as in `unveil.learn`. `name`
     gets an underscore after it if the table has such a column. `seed` repeats a run, `progress`
@@ -115,6 +120,7 @@ def latent_classes(
     read, table = read_and_ready(data, weights, dict.fromkeys(away), discretize, n_bins, keep)
     name = _free_name(name, table)
     folded = checked_table(table, score)
+    annealing_named(anneal)  # refuses what is none, before any work
     if n_starts < 1:
         raise DataError(f"a mixture needs at least one start, got {n_starts}")
     if score == "held-out" and held_out is None and folds is None:
@@ -129,7 +135,7 @@ def latent_classes(
             + did_you_mean(start, STARTS)
         )
     settings = MixtureSettings(
-        name, n_starts, max_iterations, tolerance, tuple(state_names or ()), start
+        name, n_starts, max_iterations, tolerance, tuple(state_names or ()), start, anneal
     )
     work = _Work(folded, settings, prior, checked_dealing(folded, folds, held_out), seed, score)
     whole = Ticker.of(progress, time_limit)

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from unveil.anneal.choice import Annealing
 from unveil.em.align import align_states, permute_states
 from unveil.em.mixture.k_means import k_means
 from unveil.em.parametric import EMStart, fit_em
@@ -45,7 +46,8 @@ class MixtureSettings:
     """How a mixture is fitted: its hidden root's name, how many starts, when EM stops.
 
     `states` are names for the classes of the mixture that has as many; others are numbered.
-    `start` is a word of `STARTS`.
+    `start` is a word of `STARTS`. With `anneal`, the weights of the rows are annealed from the best
+    start.
     """
 
     name: str = "class"
@@ -54,6 +56,7 @@ class MixtureSettings:
     tolerance: float = 1e-9
     states: tuple[Label, ...] = ()
     start: str = "both"
+    anneal: Annealing | str | None = None
 
     def root(self, k: int) -> Variable:
         """The hidden root with k classes."""
@@ -88,8 +91,13 @@ def fit_mixture(
             starts += [replace(start, kind=word) for start in found.starts]
     starts.sort(key=lambda start: -start.objective)
     if ticker.keep_going():
-        more = run(starts[0].network, start="given", tolerance=POLISH * settings.tolerance)
-        starts[0] = _continued(starts[0], more.starts[0])
+        word = settings.anneal if k > 1 else None
+        more = run(
+            starts[0].network, start="given", tolerance=POLISH * settings.tolerance, anneal=word
+        )
+        went_on = {start.kind == "given": start for start in reversed(more.starts)}
+        starts[0] = _continued(starts[0], went_on.pop(True))
+        starts[:0] = went_on.values()  # where the annealing ended, if there was one
     return tuple(_with_reason(start, ticker) for start in _ordered(starts, name))
 
 

@@ -1,0 +1,139 @@
+"""Structural EM with weight annealing (thesis 3.5.3): one round under every reweighting."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.anneal import Adversary, Annealed, Annealing, Geometric, Random, anneal
+from unveil.em.scores import expected_families
+from unveil.em.steps import TableEM
+from unveil.infer.unseen import UnseenCells
+from unveil.kernels.scoring import LIKELIHOOD
+from unveil.model.flat import FlatTables
+from unveil.model.network import Network
+from unveil.progress import Ticker
+from unveil.score.base import Sample, Score
+from unveil.score.gradient import cell_slopes
+from unveil.table.core import Table
+
+if TYPE_CHECKING:
+    from unveil.em.structural import StructuralEM
+
+__all__ = ["ANNEALINGS", "NetworkLearner", "annealed_structure", "observed_slopes"]
+
+Vector = npt.NDArray[np.float64]
+
+ANNEALINGS = {
+    "adversary": Annealing(Adversary(noise=0.5), Geometric(1.0, 0.85, 0.05)),
+    "random": Annealing(Random(), Geometric(1.0, 0.85, 0.05)),
+}
+"""What `anneal="adversary"` and `"random"` mean for structural EM."""
+
+ITERATIONS = 5
+"""So many iterations of EM under every reweighting, before the arcs are searched for."""
+NUDGE = 1e-4
+"""Expectations are differences of log-probabilities at tables nudged by this part."""
+
+
+class NetworkLearner:
+    """Structural EM as annealing sees it: hypotheses are networks, equal rows are one."""
+
+    def __init__(self, method: StructuralEM) -> None:
+        self._method = replace(method, table=method.table.folded())
+        self._table = self._method.table
+        self._own = self._table.row_weights
+
+    @property
+    def weights(self) -> Vector:
+        """The weights of the distinct rows."""
+        return self._own
+
+    def optimise(self, hypothesis: Network, weights: Vector, ticker: Ticker) -> Network:
+        """A few iterations of EM, and the best graph for the rows completed by them."""
+        method = replace(self._method, table=self._table.with_weights(weights))
+        em = TableEM(hypothesis, self._table, method.prior)
+        em = em.with_row_weights(em.cells.rows.folded_weights(weights))
+        tables = em.pack(hypothesis)
+        for _ in range(ITERATIONS):
+            tables, _ = em.step(tables)
+        network = em.unpack(tables)
+        return method.improved(network, ticker) or network
+
+    def finish(self, hypothesis: Network, ticker: Ticker) -> Network:
+        """Structural EM to its end."""
+        return self._method.finished(hypothesis, ticker).network
+
+    def score(self, hypothesis: Network, weights: Vector) -> float:
+        """The score on what was observed, under these weights."""
+        method = self._method
+        expected = expected_families(hypothesis, self._table, weights)
+        return method.score.judge(expected, Sample(float(weights.sum()), len(hypothesis.names)))
+
+    def slopes(self, hypothesis: Network, weights: Vector) -> Vector:
+        """d score / d w for every distinct row."""
+        return observed_slopes(hypothesis, self._table, self._method.score, weights)
+
+
+def observed_slopes(
+    network: Network, table: Table, score: Score, weights: Vector | None = None
+) -> Vector:
+    """The slope of a network's score on incomplete rows in the weight of each row, (n_rows,).
+
+    A likelihood is additive: the slope is log P(row), less that of the penalty, which is the same
+    for all rows and left out. The Cheeseman-Stutz score of a Bayesian one has expected counts S, so
+
+        log P(row) + sum over families of E[psi(S[x, u] + alpha) - psi(S[u] + alpha) - log theta],
+
+    with the expectation over what the row does not show (thesis 3.5.1, where theta is left out).
+
+    >>> from unveil import BIC, datasets
+    >>> asia = datasets.network("asia")
+    >>> rows = asia.sample(3, seed=1).knock_out(0.3, seed=1)
+    >>> slopes = observed_slopes(asia, rows, BIC())
+    >>> bool(np.allclose(slopes, asia.row_log_likelihoods(rows)))
+    True
+    """
+    cells = UnseenCells.to_learn_from(network, table)
+    given = table.row_weights if weights is None else weights
+    cells = cells.with_weights(given)
+    flat = FlatTables(network)
+    tables = flat.pack(network)
+    slopes = cells.log_probabilities(tables)
+    term = score.term
+    if term is None or term.mode != LIKELIHOOD:
+        counts = flat.split(cells.expected(tables).counts)
+        steep = np.concatenate([cell_slopes(score, family).ravel() for family in counts])
+        with np.errstate(divide="ignore"):
+            steep = np.where(tables > 0, steep - np.log(tables), 0.0)
+        slopes = slopes + _expected(cells, tables, steep)
+    return np.asarray(np.where(cells.rows.which >= 0, slopes[cells.rows.which], 0.0))
+
+
+def _expected(cells: UnseenCells, tables: Vector, values: Vector) -> Vector:
+    """E[sum of `values` at the cells that the completed row agrees with], for every row.
+
+    It is the slope of log sum_h P(row, h) exp(t values(row, h)) at t = 0: a difference of two
+    log-probabilities, exact for any plan to sum over what is not seen.
+    """
+    size = NUDGE / max(1.0, float(np.abs(values).max()))
+    up = cells.log_probabilities(tables * np.exp(size * values))
+    down = cells.log_probabilities(tables * np.exp(-size * values))
+    return np.asarray((up - down) / (2 * size))
+
+
+def annealed_structure(
+    method: StructuralEM,
+    network: Network,
+    annealing: Annealing,
+    seed: int,
+    ticker: Ticker,
+) -> Annealed[Network]:
+    """The best network on a course of annealed weights that begins at `network`."""
+    return anneal(
+        NetworkLearner(method), network, annealing.reweighting, annealing.cooling,
+        cycles=annealing.cycles, seed=seed, progress=ticker,
+    )  # fmt: skip
