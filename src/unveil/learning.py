@@ -138,13 +138,15 @@ def learn(
     if needs_ideal(family, ideal) and not isinstance(table, Table):
         raise DataError("curves and ideal parents need the rows of a table, not an engine")
     if isinstance(table, Table) and not any(v.is_discrete for v in table.variables):
+        if anneal is not None:
+            raise DataError("weights are annealed for discrete columns only; leave anneal out")
         if needs_ideal(family, ideal) and (table.is_complete or family not in (None, "linear")):
             return learn_numbers(
                 table, chosen, search, family, ideal, structure_prior=structure_prior,
-                **_known(shared, "prior", "n_jobs"), **options,
+                **_known(shared, "prior", "n_jobs", "anneal"), **options,
             )  # fmt: skip
         if not table.is_complete and structure_prior is None and search == DEFAULT_SEARCH:
-            return learn_with_gaps(table, chosen, ideal, **_known(shared, "prior", "n_jobs"))
+            return learn_with_gaps(table, chosen, ideal, **_known(shared, "prior", "n_jobs", "anneal"))
     elif needs_ideal(family, ideal):
         raise DataError(
             "family and ideal are for tables whose columns are all continuous; leave discrete "

@@ -146,10 +146,10 @@ def learn(
     if annealing is None:
         result = SEARCHES[search](scores, **given, **options)
     elif search in WITHOUT_START or not isinstance(scores, FamilyScores):
-        what = f"{search!r} does not" if search in WITHOUT_START else "columns must be discrete"
+        what = f"{search!r} does not" if search in WITHOUT_START else "and of discrete columns"
         raise ModelError(
-            f"the weights of rows can be annealed around a search that starts from a graph; {what}. "
-            "Leave anneal out, or take another search."
+            f"the weights of rows can be annealed around a search that starts from a graph, {what}."
+            " Leave anneal out, or take another search."
         )
     else:
         result = annealed_search(SEARCHES[search], scores, annealing, **given, **options)
