@@ -20,7 +20,7 @@ BAR_LINE, HEAD_LINE = 15.0, 30.0
 """Height of the line of a state's bar, and of a box's heading."""
 MOST_BARS = 5
 """A box shows the bars of so many states; the rest are a click away."""
-BARS_WIDTH = 120.0
+BARS_WIDTH = 170.0
 
 Places = Mapping[str, Point]
 

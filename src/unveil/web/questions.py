@@ -72,7 +72,7 @@ def answer(network: Network, question: Question) -> dict[str, Any]:
     soft = {n: _likelihoods(network.variable(n), x) for n, x in question.likely.items()}
     acted = network.do(actions) if actions else network
     options: dict[str, Any] = {"likelihood": soft} if soft else {}
-    found = acted.posterior(findings | actions, None, **options)
+    found = acted.posterior(findings | actions, list(network.names), **options)
     told: dict[str, Any] = {
         "beliefs": {name: _belief(found, name) for name in found.variables},
         "log_probability": as_json(float(found.log_evidence[0])),

@@ -15,6 +15,8 @@ export class Graph {
       el("div.tools", {}, tool("+", "closer", () => this.zoom(1.25)), tool("−", "farther", () => this.zoom(0.8)), tool("▢", "all of it", () => this.fit())),
       caption ? el("figcaption", {}, caption) : null);
     place.append(this.frame);
+    this.untouched = true;
+    new ResizeObserver(() => { if (this.picture && this.untouched) this.fit(); }).observe(this.svg);
     this.listen();
   }
 
@@ -55,15 +57,15 @@ export class Graph {
   }
 
   state(node, state, i, left, top) {
-    const y = top + HEAD - 3 + LINE * i, wide = node.width - 84;
+    const y = top + HEAD - 3 + LINE * i, wide = node.width - 108;
     const choose = event => { event.stopPropagation(); this.onState?.(node.name, i); };
-    const short = state.length > 8 ? `${state.slice(0, 7)}…` : state;
+    const short = state.length > 10 ? `${state.slice(0, 9)}…` : state;
     return svg("g.state", {onclick: choose, "data-state": i, "data-wide": wide},
       svg("title", {}, `${node.name} = ${state}`),
       svg("rect.back", {x: left + 2, y, width: node.width - 4, height: LINE, rx: 3}),
       svg("text", {x: left + 7, y: y + 11}, short),
-      svg("rect.was", {x: left + 50, y: y + 3, width: 0, height: 9, rx: 1.5}),
-      svg("rect.is", {x: left + 50, y: y + 4.5, width: 0, height: 6, rx: 1.5}),
+      svg("rect.was", {x: left + 68, y: y + 3, width: 0, height: 9, rx: 1.5}),
+      svg("rect.is", {x: left + 68, y: y + 4.5, width: 0, height: 6, rx: 1.5}),
       svg("text.p", {x: left + node.width - 5, y: y + 11}, ""));
   }
 
@@ -96,6 +98,7 @@ export class Graph {
     for (const [other, n] of this.nodes) n.made.classList.toggle("faded", fade && !near.has(other));
     for (const a of this.arcs) a.made.classList.toggle("faded", fade && a.parent !== name && a.child !== name);
     this.centre = name;
+    this.untouched = false;
     const {width, height} = this.size();
     const scale = Math.max(this.view.scale, 0.9);
     this.look({scale, x: width / 2 - scale * node.x, y: height / 2 - scale * node.y});
@@ -113,6 +116,7 @@ export class Graph {
   }
 
   fit() {
+    this.untouched = true;
     this.unfade();
     const {width, height} = this.size(), {picture} = this;
     const scale = Math.min(1.15, (width - 2 * MARGIN) / Math.max(picture.width, 1), (height - 2 * MARGIN) / Math.max(picture.height, 1));
@@ -125,12 +129,13 @@ export class Graph {
   }
 
   zoom(by, at = null) {
+    this.untouched = false;
     const {width, height} = this.size(), [cx, cy] = at ?? [width / 2, height / 2];
     const scale = Math.min(4, Math.max(0.02, this.view.scale * by)), k = scale / this.view.scale;
     this.look({scale, x: cx - k * (cx - this.view.x), y: cy - k * (cy - this.view.y)});
   }
 
-  move(dx, dy) { this.look({...this.view, x: this.view.x + dx, y: this.view.y + dy}); }
+  move(dx, dy) { this.untouched = false; this.look({...this.view, x: this.view.x + dx, y: this.view.y + dy}); }
 
   listen() {
     const pointers = new Map();

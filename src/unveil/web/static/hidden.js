@@ -18,13 +18,13 @@ async function show(told) {
   find("#found").hidden = false;
   find("#headline").textContent = result.headline;
   find("#to-report").href = `/api/a/${analysis.id}/jobs/${told.number}/files/report.html?show=true`;
-  find("#variables").replaceChildren(...result.hidden.map(name => variable(name, result)));
   find("#straw").replaceChildren(table(["", "score (nats)", "bits per row on rows left out"], [
     ...(result.held_out === null ? [] : [["what was found", null, result.held_out]]),
     ...result.straw_men.map(s => [s.name, s.score, s.bits])]));
   find("#tried").replaceChildren(table(["round", "behind", "states", "gain (nats)", "what became of it"],
     result.tried.map(t => [t.round, t.children.join(", "), t.states, Number(t.gain?.toFixed(1)), t.verdict]), k => result.tried[k].kept ? "kept" : ""));
   await pictures(told);
+  find("#variables").replaceChildren(...result.hidden.map(name => variable(name, result)));
 }
 
 async function pictures(told) {
@@ -32,6 +32,7 @@ async function pictures(told) {
   box.replaceChildren();
   try {
     const {before, after} = await call("GET", `/a/${analysis.id}/jobs/${told.number}/picture`);
+    names = Object.fromEntries(after.nodes.filter(n => n.states).map(n => [n.name, n.states]));
     if (told.result.hidden.length) new Graph(box, {label: "before", caption: "Before: the network of the columns alone. Dashed arcs are gone afterwards."}).draw(before);
     new Graph(box, {label: "after", caption: told.result.hidden.length ? "After: hidden variables are dashed and golden. Orange arcs are new, blue ones were turned." : "The network of the columns: nothing hidden is warranted."}).draw(after);
   } catch (error) {

@@ -18,7 +18,7 @@ if (which) {
   load();
 }
 
-const base = () => `/a/${analysis.id}/jobs/${which.value}`;
+function base() { return `/a/${analysis.id}/jobs/${which.value}`; }
 
 async function load() {
   Object.assign(known, {given: {}, likely: {}, do: {}});
