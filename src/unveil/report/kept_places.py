@@ -98,5 +98,3 @@ def _curve(parent: Box, child: Box) -> tuple[Point, ...]:
     # Neighbours in a row: the curve swings below, so that it does not run through those between.
     sag = min(60.0, 0.2 * abs(end[0] - start[0]))
     return start, (start[0] + right * 14, start[1] + sag), (end[0] - right * 14, end[1] + sag), end
-
-

@@ -284,5 +284,3 @@ def _job(at: Server, found: Analysis, job: Job) -> dict[str, Any]:
 def refused(problem: str, status: int) -> JSONResponse:
     """A refusal as JSON."""
     return JSONResponse({"problem": problem}, status)
-
-

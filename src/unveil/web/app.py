@@ -70,8 +70,9 @@ async def _refusal(request: Request, error: Exception) -> Response:
     """Every refusal in one place: a sentence, as a page or as JSON."""
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-        return _answer(request, f"{where}: {first['msg']}.", 422)
+        where = ".".join(str(part) for part in first["loc"][1:])
+        what = f"the value of {where!r}" if where else "the request"
+        return _answer(request, f"{what} cannot be used: {first['msg'].lower()}.", 422)
     if isinstance(error, HTTPException):
         words = "There is no such page." if error.status_code == 404 else f"{error.detail}."
         return _answer(request, words, error.status_code)

@@ -198,10 +198,9 @@ class Jobs:
             return await process.wait()
         finally:
             _end(process)
+            await process.wait()
 
-    def _outcome(
-        self, key: Key, analysis: Analysis, job: Job, code: int
-    ) -> tuple[State, str]:
+    def _outcome(self, key: Key, analysis: Analysis, job: Job, code: int) -> tuple[State, str]:
         folder = analysis.job_folder(job.number)
         if code == 0 and (folder / "result.json").exists():
             return (State.STOPPED if key in self._stopping else State.DONE), ""

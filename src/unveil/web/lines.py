@@ -61,7 +61,9 @@ def python_lines(job: Job, table_name: str) -> str:
     lines = ["import unveil", "", f"table = unveil.Table.read({table_name!r}{given})"]
     if job.task == "read":
         return "\n".join([*lines, "print(unveil.table.describe(table))"])
-    options = {k: v for k, v in asked.preparing().items() if v and not (k == "n_bins" and not asked.cut)}
+    options = {
+        k: v for k, v in asked.preparing().items() if v and not (k == "n_bins" and not asked.cut)
+    }
     if job.task == "discover" and asked.who:
         options |= {"drop": list(asked.leave_out), "id": asked.who}
         options = {k: v for k, v in options.items() if v}

@@ -110,7 +110,9 @@ class Safety:
         limits = self.limits
         if key not in self._buckets:
             rate, most = (
-                (limits.changes, limits.changes_burst) if key[1] else (limits.requests, limits.burst)
+                (limits.changes, limits.changes_burst)
+                if key[1]
+                else (limits.requests, limits.burst)
             )
             self._buckets[key] = Bucket(rate, most)
             while len(self._buckets) > MOST_CLIENTS:
@@ -121,7 +123,9 @@ class Safety:
     def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
         """A refusal unless the token is in a cookie; from the address it goes into one."""
         cookies = dict(
-            part.strip().split("=", 1) for part in headers.get("cookie", "").split(";") if "=" in part
+            part.strip().split("=", 1)
+            for part in headers.get("cookie", "").split(";")
+            if "=" in part
         )
         if hmac.compare_digest(cookies.get(COOKIE, "").encode(), self.token.encode()):
             return None

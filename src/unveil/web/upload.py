@@ -52,7 +52,9 @@ def from_example(store: Store, limits: Limits, name: str) -> Analysis:
     known = datasets.entry(name)
     _check_room(store, limits)
     is_table = known.kind == "table"
-    table = datasets.table(name) if is_table else datasets.network(name).sample(EXAMPLE_ROWS, seed=1)
+    table = (
+        datasets.table(name) if is_table else datasets.network(name).sample(EXAMPLE_ROWS, seed=1)
+    )
     analysis = store.create(f"{name}.csv", "table.csv", example=name)
     table.write(analysis.table_path)
     asked = Asked(weights="weight") if table.weights is not None else Asked()

@@ -70,7 +70,8 @@ def main() -> int:
     try:
         task.call(work, task.settings(**job["settings"]))
     except UnveilError as error:
-        return _refused(folder, error.said("command"))
+        # People know the table by the name they gave it, not by where it is kept.
+        return _refused(folder, error.said("web").replace(str(work.table_path), work.table_name))
     except MemoryError:
         return _refused(
             folder,

@@ -5,7 +5,7 @@ import {Graph} from "./graph.js";
 
 const {analysis} = pageData();
 const which = find("#which");
-let graph, nodes = new Map(), before = null, now = null, chosen = null, saved = null;
+let graph, nodes = new Map(), before = null, now = null, chosen = null, saved = null, asked = 0;
 const known = {given: {}, likely: {}, do: {}};
 
 if (which) {
@@ -30,6 +30,7 @@ async function load() {
     find("#names").replaceChildren(...[...nodes.keys()].map(n => el("option", {value: n})));
     graph = new Graph(find("#graph"), {label: "the network with its beliefs", onNode: choose, onState: see});
     graph.draw(after);
+    before = (await call("POST", `${base()}/ask`, {})).beliefs;
     await ask();
   } catch (error) {
     complain(find("#graph"), error);
@@ -37,9 +38,11 @@ async function load() {
 }
 
 async function ask() {
+  const turn = ++asked;
   try {
-    now = await call("POST", `${base()}/ask`, known);
-    before ??= now.beliefs;
+    const told = await call("POST", `${base()}/ask`, known);
+    if (turn !== asked) return; // a later question was answered first
+    now = told;
     graph.beliefs(now.beliefs, before, known.given, known.do);
     find("#known").textContent = inWords() || "Click a state to say that it was seen. Click it again to take it back.";
     if (chosen) panel();
