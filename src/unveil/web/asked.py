@@ -26,9 +26,9 @@ assert set(CUTTERS) >= {"equal_frequency", "equal_width", "kmeans", "deviation"}
 class Asked(BaseModel):
     """What to do with the columns before anything is learned.
 
-    `cut` makes continuous columns discrete, in `bins` bins; empty, they stay as they are. `leave_out`
-    are columns that nothing is learned from, `keep` those that stay although they look like
-    identifiers or dates, `weights` says how often each row counts, `who` says who a row is.
+    `cut` makes continuous columns discrete, in `bins` bins; empty, they stay as they are.
+    `leave_out` are columns that nothing is learned from, `keep` those that stay although they look
+    like identifiers or dates, `weights` says how often each row counts, `who` says who a row is.
     """
 
     model_config = ConfigDict(extra="forbid")

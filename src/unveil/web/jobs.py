@@ -193,7 +193,7 @@ class Jobs:
                                  (self.limits.grace, signal.SIGKILL)):  # fmt: skip
                 try:
                     return await asyncio.wait_for(process.wait(), wait)
-                except asyncio.TimeoutError:
+                except TimeoutError:
                     _end(process, ending)
             return await process.wait()
         finally:

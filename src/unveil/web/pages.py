@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import dataclass
 from importlib.resources import files
@@ -154,4 +155,5 @@ def _rendered(name: str) -> str:
     import markdown
 
     text = files("unveil.web").joinpath("library", f"{name}.md").read_text(encoding="utf-8")
-    return markdown.markdown(text, extensions=["tables"])
+    # The same texts are pages of the documentation, where links end in .md.
+    return markdown.markdown(re.sub(r"\((\w+)\.md\)", r"(\1)", text), extensions=["tables"])

@@ -2,7 +2,7 @@
 
 A folder holds `analysis.json`, the table as it was sent, and `jobs/1`, `jobs/2`, ...; each job has
 `job.json` (what was asked, and how it stands), `events.jsonl` (its steps) and its results. All
-files are written whole, so a server that is ended at any time finds everything when it starts again.
+files are written whole, so a server that is ended at any time finds all when it starts again.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ MOST_BARS = 8
 
 @dataclass(frozen=True)
 class Work:
-    """What every task gets: the table's file and name, what was asked, where to write, who listens."""
+    """What every task gets: the table, what was asked, where to write, who listens."""
 
     table_path: Path
     table_name: str

@@ -1,4 +1,4 @@
-"""Tables come in: from a browser, piece by piece and no larger than allowed, or from the examples."""
+"""Tables come in: from a browser, no larger than allowed, or from the examples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 async def receive(
     store: Store, limits: Limits, name: str, stream: AsyncIterator[bytes]
 ) -> Analysis:
-    """A new analysis with the table that comes through the stream; nothing is left if it is refused."""
+    """A new analysis of the table that comes through the stream; a refused one leaves nothing."""
     _check_room(store, limits)
     analysis = store.create(_shown_name(name), "table.data")
     try:
