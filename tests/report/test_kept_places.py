@@ -31,8 +31,8 @@ def overlaps(found):
 def test_known_nodes_stay_and_new_ones_cover_nobody(seed, n):
     rng = np.random.default_rng(seed)
     names = [f"x{i}" for i in range(n + 2)]
-    old = layout(random_dag(names[:n], 0.3, rng), height=60.0)
-    new = keep_places(random_dag(names, 0.3, rng), places_of(old), height=60.0)
+    old = layout(random_dag(names[:n], arc_probability=0.3, seed=rng), height=60.0)
+    new = keep_places(random_dag(names, arc_probability=0.3, seed=rng), places_of(old), height=60.0)
     shift = {
         (round(new.boxes[m].x - old.boxes[m].x, 6), round(new.boxes[m].y - old.boxes[m].y, 6))
         for m in names[:n]
