@@ -4,9 +4,6 @@ import io
 import time
 
 import pytest
-
-pytest.importorskip("fastapi")
-
 from fastapi.testclient import TestClient
 
 from unveil import datasets

@@ -4,9 +4,6 @@ import shlex
 from dataclasses import replace
 
 import pytest
-
-pytest.importorskip("fastapi")
-
 from fastapi.testclient import TestClient
 
 import unveil

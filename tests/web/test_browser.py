@@ -6,15 +6,13 @@ import threading
 import time
 
 import pytest
-
-pytest.importorskip("fastapi")
-playwright = pytest.importorskip("playwright.sync_api")
-
 import uvicorn
 
 from unveil.web.app import create_app
 
 from .conftest import LIMITS
+
+playwright = pytest.importorskip("playwright.sync_api")
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on this machine")

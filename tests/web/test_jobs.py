@@ -4,10 +4,6 @@ import json
 import time
 from dataclasses import replace
 
-import pytest
-
-pytest.importorskip("fastapi")
-
 from fastapi.testclient import TestClient
 
 from unveil.web.app import create_app

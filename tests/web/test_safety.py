@@ -3,9 +3,6 @@
 from dataclasses import replace
 
 import pytest
-
-pytest.importorskip("fastapi")
-
 from fastapi.testclient import TestClient
 
 from unveil.web.app import create_app

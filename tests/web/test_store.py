@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-pytest.importorskip("fastapi")
-
 from unveil.web.store import DAY, NoSuchThing, State, Store
 
 
