@@ -30,18 +30,17 @@ import select
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from common import machine, markdown_table, network_file, versions, write_json
+from structure_cold import cold
+from structure_tools import TOOLS, Clock, Record
 
-from unveil import BIC, DAG, BDeu, Network, Table, __version__, fit
+from unveil import BIC, DAG, BDeu, Network, Table, __version__
 from unveil.graph import compare, equivalence_class_distance
-from unveil.model import EquivalentSampleSize
 from unveil.score import FamilyScores
 from unveil.search import SEARCHES
 
@@ -49,9 +48,6 @@ SEED = 1
 ROUNDS = 25
 BUDGET = 6.0
 """Runs of one tool on one table stop after so many rounds, or once they took so many seconds."""
-
-Record = dict[str, Any]
-Run = Callable[[], Record]
 
 
 class Case(NamedTuple):
@@ -65,153 +61,13 @@ class Case(NamedTuple):
 
 
 ALARM_1K, ALARM, ALARM_100K = Case("alarm", 1_000), Case("alarm", 10_000), Case("alarm", 100_000)
+INSURANCE_1K, HAILFINDER_1K = Case("insurance", 1_000), Case("hailfinder", 1_000)
 INSURANCE, HAILFINDER = Case("insurance", 10_000), Case("hailfinder", 10_000)
 HEPAR2, PIGS = Case("hepar2", 10_000), Case("pigs", 10_000)
-CASES = (ALARM_1K, ALARM, ALARM_100K, INSURANCE, HAILFINDER, HEPAR2, PIGS)
+SMALL = (ALARM_1K, INSURANCE_1K, HAILFINDER_1K)
+CASES = (*SMALL, ALARM, ALARM_100K, INSURANCE, HAILFINDER, HEPAR2, PIGS)
 
 
-# Tools: each prepares its data once and returns what one run is ---------------------------------
-
-
-def ours(search: str, n_jobs: int | None) -> Callable[[Table, str], Run]:
-    """One of our searches, as `unveil.learn` calls it."""
-
-    def prepare(table: Table, target: str) -> Run:
-        score = {"BDeu": BDeu(1.0), "BIC": BIC()}[target]
-
-        def run(rows: Table = table) -> Record:
-            clock = _Clock()
-            ordered = rows.select(sorted(rows.names))
-            dag = SEARCHES[search](FamilyScores(ordered, score, None, n_jobs)).dag
-            found = clock.read()
-            fit(dag, rows, EquivalentSampleSize(1.0))
-            return {**found, "total": clock.read()["seconds"], "arcs": list(dag.arcs)}
-
-        run(table.take(range(min(200, table.n_rows))))
-        return run
-
-    return prepare
-
-
-def agrum(search: str, n_threads: int) -> Callable[[Table, str], Run]:
-    """PyAgrum's greedy hill climbing, or its local search with a tabu list."""
-
-    def prepare(table: Table, target: str) -> Run:
-        import pyagrum as gum
-
-        frame = table.to_pandas().astype(str)
-        template = gum.BayesNet()
-        for v in table.variables:
-            template.add(gum.LabelizedVariable(v.name, v.name, [str(x) for x in v.labels]))
-
-        def run() -> Record:
-            started = time.perf_counter()
-            learner = gum.BNLearner(frame, template)
-            learner.setNumberOfThreads(n_threads)
-            {"BDeu": learner.useScoreBDeu, "BIC": learner.useScoreBIC}[target]()
-            if search == "tabu":
-                learner.useLocalSearchWithTabuList(100, 2)
-            else:
-                learner.useGreedyHillClimbing()
-            clock = _Clock()
-            dag = learner.learnDAG()
-            found = clock.read()
-            total = time.perf_counter() - started
-            arcs = [(learner.nameFromId(a), learner.nameFromId(b)) for a, b in dag.arcs()]
-            return {**found, "total": total, "arcs": arcs}
-
-        return run
-
-    return prepare
-
-
-def pgmpy(table: Table, target: str) -> Run:
-    """Pgmpy's hill climbing, its settings as they come."""
-    from pgmpy import structure_score
-    from pgmpy.causal_discovery import HillClimbSearch
-
-    frame = table.to_pandas()
-
-    def run() -> Record:
-        clock = _Clock()
-        if target == "BDeu":
-            score = structure_score.BDeu(frame, equivalent_sample_size=1)
-        else:
-            score = structure_score.BIC(frame)
-        search = HillClimbSearch(scoring_method=score, return_type="dag", show_progress=False)
-        arcs = list(search.fit(frame).causal_graph_.edges())
-        found = clock.read()
-        return {**found, "total": found["seconds"], "arcs": arcs}
-
-    return run
-
-
-def causal_learn(stock: bool) -> Callable[[Table, str], Run]:
-    """GES of causal-learn, with its own score or with plain BDeu.
-
-    Its BDeu has a structure prior and takes the states seen for the states there are; plain, the
-    prior is uniform and every variable has all its states.
-    """
-
-    def prepare(table: Table, target: str) -> Run:
-        import causallearn.search.ScoreBased.GES as ges_module
-        from causallearn.utils.PDAG2DAG import pdag2dag
-
-        cells = table.codes().T.astype(int)
-        n = table.n_columns
-        if not stock:
-            sizes = {i: v.n_states for i, v in enumerate(table.variables)}
-            plain = {"sample_prior": 1.0, "structure_prior": (n - 1) / 2, "r_i_map": sizes}
-            theirs = ges_module.local_score_BDeu
-            ges_module.local_score_BDeu = lambda data, i, parents, parameters=None: theirs(
-                data, i, parents, plain
-            )
-
-        def run() -> Record:
-            clock = _Clock()
-            found = ges_module.ges(
-                cells, score_func="local_score_BDeu", node_names=list(table.names)
-            )
-            record = clock.read()
-            marks = pdag2dag(found["G"]).graph
-            arcs = [
-                (table.names[a], table.names[b])
-                for a in range(n)
-                for b in range(n)
-                if marks[b, a] == 1 and marks[a, b] == -1
-            ]
-            return {**record, "total": record["seconds"], "arcs": arcs}
-
-        return run
-
-    return prepare
-
-
-class _Clock:
-    """Wall clock and processor time since it was made."""
-
-    def __init__(self) -> None:
-        self._wall, self._cpu = time.perf_counter(), time.process_time()
-
-    def read(self) -> Record:
-        return {
-            "seconds": time.perf_counter() - self._wall,
-            "cpu_seconds": time.process_time() - self._cpu,
-        }
-
-
-TOOLS: dict[str, Callable[[Table, str], Run]] = {
-    "unveil hc, 1 thread": ours("hill-climbing", 1),
-    "unveil hc": ours("hill-climbing", None),
-    "unveil default, 1 thread": ours("combined", 1),
-    "unveil default": ours("combined", None),
-    "pyAgrum hc, 1 thread": agrum("hc", 1),
-    "pyAgrum hc, 2 threads": agrum("hc", 2),
-    "pyAgrum tabu, 1 thread": agrum("tabu", 1),
-    "pgmpy hc": pgmpy,
-    "causal-learn GES, plain BDeu": causal_learn(stock=False),
-    "causal-learn GES, stock": causal_learn(stock=True),
-}
 TARGETS = {"BDeu": tuple(TOOLS), "BIC": tuple(t for t in TOOLS if "GES" not in t)}
 
 HOPELESS = {
@@ -469,12 +325,12 @@ def memory_job(job: Record) -> None:
     from unveil import learn
 
     network = Network.load(job["file"])
-    clock = _Clock()
+    clock = Clock()
     table = network.sample(job["n_rows"], seed=SEED)
     record = {"sampling_seconds": clock.read()["seconds"], "sampling_peak_mib": _peak_mib()}
     record["table_mib"] = sum(table.column(n).nbytes for n in table.names) / 2**20
     Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM, see man 5 proc
-    clock = _Clock()
+    clock = Clock()
     learned = learn(table, search=job["search"])
     record |= {f"learning_{name}": value for name, value in clock.read().items()}
     record["learning_peak_mib"] = _peak_mib()
@@ -506,7 +362,7 @@ def wide(folder: Path) -> Record:
         SEARCHES[search](FamilyScores(few, BDeu(1.0)), **options)
     for _ in range(WIDE_ROUNDS):
         for job, (search, options) in jobs.items():
-            clock = _Clock()
+            clock = Clock()
             result = SEARCHES[search](FamilyScores(table, BDeu(1.0)), **options)
             found = {"BDeu": result.score, "n_arcs": result.dag.n_arcs, "stopped": result.stopped}
             runs[job].append({**clock.read(), **found})
@@ -526,99 +382,6 @@ def wide(folder: Path) -> Record:
     shape = {"data": WIDE, "n_columns": table.n_columns, "n_rows": table.n_rows}
     about = {"unveil": __version__, "load": os.getloadavg()}
     return {"wide": shape | about | {"searches": records}}
-
-
-# Cold start ------------------------------------------------------------------------------------
-
-COMMAND = "from unveil.cli import main; main()"
-TIMED_COMMAND = """
-import atexit, collections, json, sys, time
-from numba.core import event
-class Compilers(event.Listener):
-    depth, started, took = 0, 0.0, collections.Counter()
-    def on_start(self, happening):
-        if self.depth == 0:
-            self.started = time.process_time()
-        self.depth += 1
-    def on_end(self, happening):
-        self.depth -= 1
-        if self.depth == 0:
-            function = happening.data["dispatcher"].py_func
-            name = f"{function.__module__}.{function.__name__}"
-            self.took[name] += time.process_time() - self.started
-event.register("numba:compile", Compilers())
-took = Compilers.took
-atexit.register(lambda: print("COMPILED", json.dumps(took.most_common()), file=sys.stderr))
-from unveil.cli import main
-main()
-"""
-"""The same, telling at the end how much processor time compiling each kernel took."""
-
-
-def cold() -> Record:
-    """`unveil learn` on a small file with empty and with filled caches of compiled kernels."""
-    from unveil import datasets
-
-    record: Record = {}
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / "asia.csv"
-        datasets.network("asia").sample(1000, seed=SEED).write(data)
-        arguments = ["learn", str(data), "-o", str(Path(folder) / "model.json")]
-        for name, cache in {"cold": "first", "cold, compilers timed": "second"}.items():
-            env = {**os.environ, "NUMBA_CACHE_DIR": str(Path(folder) / cache)}
-            code = COMMAND if name == "cold" else TIMED_COMMAND
-            record[name] = _timed([sys.executable, "-c", code, *arguments], env)
-        warm = [_timed([sys.executable, "-c", COMMAND, *arguments], env) for _ in range(5)]
-        listing = _timed([sys.executable, "-X", "importtime", "-c", COMMAND, *arguments], env)
-    for field in ("seconds", "cpu_seconds"):
-        times = [w[field] for w in warm]
-        record.setdefault("warm", {})[field] = statistics.median(times)
-        record["warm"][f"best_{field}"] = min(times)
-    lines = record["cold, compilers timed"]["errors"]
-    record["compiled"] = json.loads(next(x for x in lines if x.startswith("COMPILED"))[9:])
-    record["imported"] = _import_seconds(listing["errors"])
-    for part in ("cold", "cold, compilers timed"):
-        del record[part]["errors"]
-    print(_cold_report(record))
-    return {"cold_start": record | {"load": os.getloadavg()}}
-
-
-def _cold_report(record: Record) -> str:
-    whole, warm = record["cold"], record["warm"]
-    compiling = sum(seconds for _, seconds in record["compiled"])
-    kernels = [[name, f"{seconds:.2f}"] for name, seconds in record["compiled"][:12]]
-    packages = [[name, f"{seconds:.3f}"] for name, seconds in record["imported"][:14]]
-    return "\n\n".join(
-        [
-            f"cold {whole['seconds']:.2f} s (processor {whole['cpu_seconds']:.2f} s), warm "
-            f"{warm['seconds']:.2f} s, at best {warm['best_seconds']:.2f} s (processor "
-            f"{warm['cpu_seconds']:.2f} s)",
-            f"compiling takes {compiling:.2f} s of processor time:",
-            markdown_table(["kernel", "seconds"], kernels),
-            "importing (warm), by package:",
-            markdown_table(["package", "seconds"], packages),
-        ]
-    )
-
-
-def _timed(command: list[str], env: dict[str, str]) -> Record:
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(
-        command, env=env, check=True, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    return {"seconds": seconds, "cpu_seconds": cpu, "errors": done.stderr.splitlines()}
-
-
-def _import_seconds(lines: list[str]) -> list[tuple[str, float]]:
-    """Self time of `-X importtime` summed over the modules of each package, largest first."""
-    seconds: dict[str, float] = defaultdict(float)
-    for line in lines:
-        if line.startswith("import time:") and "self [us]" not in line:
-            own, _, module = line.removeprefix("import time:").split("|")
-            seconds[module.strip().split(".")[0]] += int(own) / 1e6
-    return sorted(seconds.items(), key=lambda item: -item[1])
 
 
 # Front -----------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from unveil import (
     BDe,
     BDeu,
     Constraints,
+    EquivalentSampleSize,
     Network,
     PriorNetwork,
     Table,
@@ -164,6 +165,25 @@ def test_bde_has_the_prior_of_its_network():
     score = BDe(PriorNetwork(datasets.network("asia"), 20.0))
     found = structural_em(rows, score=score, seed=1)
     assert found.score == pytest.approx(FamilyScores(rows, score).total(found.dag), abs=1e-6)
+
+
+@pytest.mark.parametrize("score", [BDeu(1.0), K2()], ids=lambda s: s.name)
+def test_a_prior_of_the_parameters_does_not_judge_graphs(score):
+    """On complete rows another prior changes the tables, not the graph nor what it is worth."""
+    rows = datasets.network("asia").sample(400, seed=2)
+    own = structural_em(rows, score=score, seed=1)
+    other = structural_em(rows, score=score, seed=1, prior=EquivalentSampleSize(50.0))
+    assert other.dag == own.dag
+    assert other.score == pytest.approx(FamilyScores(rows, score).total(own.dag), abs=1e-6)
+    assert other.network == fit(own.dag, rows, EquivalentSampleSize(50.0))
+    assert other.network != own.network
+
+
+def test_with_gaps_too_the_score_judges_with_its_own_prior(gaps):
+    found = structural_em(gaps, seed=1, prior=EquivalentSampleSize(50.0), max_rounds=3)
+    by_score = cheeseman_stutz(found.network, gaps, EquivalentSampleSize(1.0))
+    assert found.score == pytest.approx(by_score, abs=1e-6)
+    assert abs(found.score - cheeseman_stutz(found.network, gaps, EquivalentSampleSize(50.0))) > 1
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from unveil.graph import (
     v_structures,
 )
 
+from .markings import markings_of_a_square
 from .oracle import all_dags, independencies
 from .strategies import dags
 
@@ -111,14 +112,7 @@ def pdag_v_structures(pdag):
 def test_extension_of_a_thousand_small_pdags():
     """Every marking of a square with one diagonal, against all ways to direct its edges."""
     found, refused = 0, 0
-    pairs = [("A", "B"), ("B", "C"), ("C", "D"), ("D", "A"), ("A", "C")]
-    for marks in product("-><o", repeat=len(pairs)):
-        chosen = [(p, m) for p, m in zip(pairs, marks, strict=True) if m != "-"]
-        arcs = [p if m == ">" else p[::-1] for p, m in chosen if m in "><"]
-        try:
-            pdag = PDAG(["A", "B", "C", "D"], arcs, [p for p, m in chosen if m == "o"])
-        except CycleError:
-            continue
+    for pdag in markings_of_a_square():
         possible = extensions_by_enumeration(pdag)
         if possible:
             found += 1

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unveil import Network
+from unveil import Network, TableCPD, Variable
 from unveil.infer import costs
 from unveil.infer import tree as tree_module
 from unveil.infer.evidence import evidence_from
@@ -175,7 +175,7 @@ def test_few_cells_equal_all_cells(monkeypatch, n_rows):
 
 
 def test_a_row_is_taken_through_what_costs_less(monkeypatch):
-    network, rows, _, _ = case(5, 40)
+    network, rows, _, _ = case(5, 64)
     tree = JunctionTree(network)
     evidence = evidence_of(network, rows, {})
     monkeypatch.setattr(costs, "CLIQUE", 0)
@@ -184,3 +184,39 @@ def test_a_row_is_taken_through_what_costs_less(monkeypatch):
     assert set(few) == {r for r, cost in enumerate(work) if cost < tree.n_cells}
     assert max(work[r] for r in few) == costs.SLICE * most
     assert 0 in many  # the row that shows nothing
+
+
+def test_few_rows_do_not_go_through_empty_lanes(monkeypatch):
+    """A row alone would pay for 64 lanes, so it goes through what it agrees with, even if all."""
+    network, rows, _, _ = case(5, 64)
+    tree = JunctionTree(network)
+    monkeypatch.setattr(costs, "CLIQUE", 0)
+    together = tree._by_agreement(evidence_of(network, rows, {}))[1]
+    assert 0 in together
+    few, many, _ = tree._by_agreement(evidence_of(network, rows[:1], {}))
+    assert (few.tolist(), many.size) == ([0], 0)
+
+
+def test_guards_change_no_answer():
+    """Where nothing can vanish, keeping bounds on what did is for nothing, and left out."""
+    for seed in range(12):
+        network, rows, named, generator = case(seed, 70)
+        tree, guarded = JunctionTree(network), JunctionTree(network)
+        guarded.__dict__["plan"] = tree.plan._replace(guarded=True)
+        assert not tree.plan.guarded
+        evidence, weights = evidence_of(network, rows, named), generator.random(70)
+        answers = [everything(either, evidence, weights) for either in (tree, guarded)]
+        for one, other in zip(*answers, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("least", "guarded"), [(1e-3, False), (1e-9, True), (0.0, False)])
+def test_guards_are_up_where_products_could_vanish(least, guarded):
+    """A chain of 40: the least product of entries, over all cells of all cliques."""
+    variables = [Variable(f"x{i}", [0, 1]) for i in range(40)]
+    table = [[1 - least, least], [0.5, 0.5]]
+    first, *rest = variables
+    links = [TableCPD(v, [above], table) for above, v in zip(variables, rest, strict=False)]
+    tree = JunctionTree(Network([TableCPD(first, [], [0.5, 0.5]), *links]))
+    assert tree.plan.guarded == guarded
+    assert tree.with_tables(tree.tables).plan.guarded == guarded

@@ -175,7 +175,7 @@ def test_expected_counts_of_improbable_rows():
     evidence = evidence_from(network, network.names, as_table(network, rows), {})
     truth = LogEnumeration(network)
     tree = JunctionTree(network)
-    for either in (tree, tree.with_tables(tree._tables)):
+    for either in (tree, tree.with_tables(tree.tables)):
         log_z, counts = either.expected_counts(evidence, weights)
         expected = [truth.log_likelihood(row) for row in rows]
         np.testing.assert_allclose(log_z, expected, rtol=1e-12, atol=1e-12)

@@ -338,7 +338,7 @@ def explain(random):
     lanes = (0,) * int(random.choice([1, 64]))
     return (
         tree.plan, lanes, evidence.codes, evidence.missing, evidence.soft, evidence.soft_first,
-        np.arange(12), *tree._cells_by_entry, random.random((12, tree.plan.parent.size)),
+        np.arange(12), *tree.layout.cells_by_entry, random.random((12, tree.plan.parent.size)),
         bool(random.random() < 0.5), np.zeros(12), np.zeros((6, 12), np.int64),
     )  # fmt: skip
 

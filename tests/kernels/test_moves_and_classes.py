@@ -5,26 +5,26 @@ from itertools import product
 import networkx as nx
 import numpy as np
 import pytest
+from graph.markings import markings_of_a_square
 from graph.oracle import all_dags
 from graph.strategies import dags
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unveil.errors import CycleError, ModelError
-from unveil.graph import DAG, PDAG, completed_pdag, consistent_extension, equivalent
+from unveil.errors import ModelError
+from unveil.graph import DAG, completed_pdag, consistent_extension, equivalent
 from unveil.kernels.classes import (
     complete,
     differing,
     entries,
     extend,
-    first_valid_insert,
-    helpful_inserts,
     matrix_of,
     moved,
     redraw,
     revised,
     transposed,
 )
+from unveil.kernels.inserts import first_valid_insert, helpful_inserts
 from unveil.kernels.moves import (
     ADD,
     DELETE,
@@ -121,14 +121,7 @@ def test_a_move_is_taken_over_as_if_the_graph_were_new(dag, seed):
 def test_extending_every_marking_of_a_square_with_a_diagonal():
     """Some of them have no extension; the plain twin knows which."""
     refused = 0
-    pairs = [("A", "B"), ("B", "C"), ("C", "D"), ("D", "A"), ("A", "C")]
-    for marks in product("-><o", repeat=len(pairs)):
-        chosen = [(p, m) for p, m in zip(pairs, marks, strict=True) if m != "-"]
-        arcs = [p if m == ">" else p[::-1] for p, m in chosen if m in "><"]
-        try:
-            pdag = PDAG(["A", "B", "C", "D"], arcs, [p for p, m in chosen if m == "o"])
-        except CycleError:
-            continue
+    for pdag in markings_of_a_square():
         possible, parents = extend(matrix(pdag))
         try:
             plain = consistent_extension(pdag)
@@ -278,6 +271,7 @@ def test_helpful_inserts_by_definition(random_seed):
             and not adjacent[y, x]
             and all(blocked[i, v] for v in around if adjacent[v, x])
         ]
+        expected.sort(key=lambda option: -option[2])
         found = helpful_inserts(gains, 0.1, blocked, adjacent, around, y)
         assert list(zip(*[column.tolist() for column in found], strict=True)) == expected
 

@@ -53,6 +53,8 @@ ORACLES = {
     "score_families": (
         "kernels.test_families_and_bits", "test_scores_of_families_from_counts_by_hand",
     ),
+    "collected": ("infer.test_enumeration", "test_tree_agrees_with_enumeration"),
+    "lanes_for": ("infer.test_enumeration", "test_tree_agrees_with_enumeration"),
     "propagate_loopy": ("infer.approximate.test_loopy", "test_polytrees_are_exact"),
     "ascend": (
         "infer.approximate.test_mean_field",

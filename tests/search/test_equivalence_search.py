@@ -9,7 +9,7 @@ from score.tables import random_table, tables
 
 from unveil.errors import DataError, ModelError
 from unveil.graph import DAG, completed_pdag, random_dag
-from unveil.kernels.classes import first_valid_insert
+from unveil.kernels.inserts import first_valid_insert
 from unveil.model import Network, TableCPD
 from unveil.progress import Ticker
 from unveil.search import combined_search, equivalence_search, hill_climbing
@@ -151,3 +151,17 @@ def test_remembered_inserts_are_those_found_anew(seed):
         found = as_dag(climber.parents, table.names)
         assert climber.score == pytest.approx(scores.total(found))
         assert climber.pdag.tolist() == matrix(completed_pdag(found)).tolist()
+
+
+def test_every_move_is_told_and_traced_once():
+    """One loop for both phases: a step is a move, forward or backward, and the last finds none."""
+    scores = scores_of(random_table(3, (2, 3, 2, 4, 2), 200))
+    heard = []
+    result = equivalence_search(scores, progress=heard.append)
+    *moves, last = heard
+    assert (last.detail, last.change, last.objective) == ("", 0.0, result.score)
+    assert [s.detail for s in moves] == [s.detail for s in result.trace]
+    assert [s.iteration for s in moves] == list(range(1, len(moves) + 1))
+    gains = np.diff([scores.total(DAG(scores.names)), *(s.objective for s in moves)])
+    np.testing.assert_allclose(gains, [s.change for s in moves], atol=1e-9)
+    assert len(moves) > 2

@@ -58,12 +58,14 @@ PHASE = "structural EM"
 class StructuralSettings:
     """How structural EM goes about it.
 
-    `prior` is that of the parameters, by default the one the score implies. A round runs at most
-    `em_iterations` of EM, to the `tolerance`, and then completes the rows: exactly where they have
-    at most `cap` completions, else by `draws`; completions less probable than `negligible` are
-    left out. `hard` completes each row by its most probable explanation only. A climb has at most
-    `max_rounds`; with `restarts`, the best graph is then changed by ten random legal moves and the
-    climb repeated, that many times.
+    `prior` is that of the parameters, by default the one the score implies. Graphs are judged by
+    the score with its own prior whatever the `prior`, in the search and on what was observed alike:
+    otherwise the two would climb different hills, and complete rows would be judged otherwise than
+    `learn` judges them. A round runs at most `em_iterations` of EM, to the `tolerance`, and then
+    completes the rows: exactly where they have at most `cap` completions, else by `draws`;
+    completions less probable than `negligible` are left out. `hard` completes each row by its most
+    probable explanation only. A climb has at most `max_rounds`; with `restarts`, the best graph is
+    then changed by ten random legal moves and the climb repeated, that many times.
     """
 
     prior: DirichletPrior | None = None

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import FormatError, ModelError, SizeError
@@ -82,6 +83,11 @@ class Draft:
             raise SizeError(f"{place}: {error}") from None
         spelled = tuple(self._spelled[v.name] for v in (*own, variable))
         return Family(variable, tuple(own), spelled, place)
+
+    def add_numbers(self, family: Family, listed: Sequence[float]) -> None:
+        """The same from a list, the last state of the family changing fastest."""
+        family.check_count(listed)
+        self.add_table(family, np.array(listed).reshape(family.shape))
 
     def add_table(self, family: Family, values: npt.ArrayLike) -> None:
         """Give a family its probabilities, in an array of the family's shape."""

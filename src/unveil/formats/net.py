@@ -126,8 +126,7 @@ def _add_potential(draft: Draft, place: str, names: list[str], data: str | None)
         draft.add_table(family, np.full(family.shape, 1.0 / family.shape[-1]))
         return
     listed = numbers(data.translate(_NOT_NUMBERS), lambda: place)
-    family.check_count(listed)
-    draft.add_table(family, np.array(listed).reshape(family.shape))
+    draft.add_numbers(family, listed)
 
 
 def _refused(kind: str, name: str, place: str) -> FormatError:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from unveil.errors import FormatError
 from unveil.formats.draft import Draft
 from unveil.formats.spelling import checked_variable
@@ -50,8 +48,7 @@ def read_uai(text: str) -> Network:
     for i, scope in enumerate(scopes):
         family = draft.family(scope[-1], scope[:-1], f"factor {i}")
         listed = words.numbers(words.count(f"the number of entries of factor {i}"), f"factor {i}")
-        family.check_count(listed)
-        draft.add_table(family, np.array(listed).reshape(family.shape))
+        draft.add_numbers(family, listed)
     if words.left():
         raise FormatError(f"{words.left()} more numbers than expected after the last factor")
     return draft.network()

@@ -75,8 +75,7 @@ def _add_table(draft: Draft, node: Element) -> None:
     if text is None:
         raise FormatError(f"{node.place}: node {family.variable.name!r} has no <probabilities>")
     listed = numbers(text, lambda: node.place)
-    family.check_count(listed)
-    draft.add_table(family, np.array(listed).reshape(family.shape))
+    draft.add_numbers(family, listed)
 
 
 def _deterministic(node: Element, family: Family) -> npt.NDArray[np.float64]:

@@ -6,8 +6,6 @@ one faster, and the variable's own state fastest of all.
 
 from __future__ import annotations
 
-import numpy as np
-
 from unveil.errors import FormatError
 from unveil.formats.draft import Draft, numbers
 from unveil.formats.spelling import Spelling
@@ -58,8 +56,7 @@ def _add_definition(draft: Draft, element: Element) -> None:
     if table is None:
         raise FormatError(f"{element.place}: the definition of {owners[0]!r} has no <TABLE>")
     listed = numbers(table, lambda: element.place)
-    family.check_count(listed)
-    draft.add_table(family, np.array(listed).reshape(family.shape))
+    draft.add_numbers(family, listed)
 
 
 def _note(element: Element) -> str:

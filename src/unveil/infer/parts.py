@@ -123,7 +123,7 @@ class ReducedRows:
         self, tables: Vector, generator: np.random.Generator | None
     ) -> tuple[Vector, Any]:
         log_z = np.zeros(len(self.rows))
-        codes = self._codes.astype(np.int64)
+        codes = self._codes.copy()
         for block, logs, posterior in self._blocks(tables, True):
             if generator is None:
                 chosen = posterior.argmax(axis=1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ __all__ = [
 Matrix = npt.NDArray[np.float64]
 
 MOST_KEPT = 16
-"""So many trees and layouts are kept with a network."""
+"""So many parts of a network are kept with it, with their layouts and trees."""
 
 
 def posterior(
@@ -213,11 +214,9 @@ def cells_for(
     network: Network, names: Sequence[str], table: Table, soft: Likelihoods, use: Use
 ) -> UnseenCells:
     """The plan for a question about `names`; a junction tree is kept with the network."""
-    layout = _kept(
-        network, "layout", names, lambda: FlatTables(relevant_network(network, list(names)))
-    )
-    rows = prepared_rows(layout.network, table, likelihoods=soft)
-    return UnseenCells(layout, rows, use, lambda: tree_of(network, names, use.max_bytes))
+    part = _relevant(network, names)
+    rows = prepared_rows(part.network, table, likelihoods=soft)
+    return UnseenCells(part.layout, rows, use, lambda: part.tree(use.max_bytes))
 
 
 def evidence_table(network: Network, given: Findings | Data | None) -> Table:
@@ -243,22 +242,39 @@ def relevant_network(network: Network, names: Sequence[str]) -> Network:
 
 def tree_of(network: Network, names: Sequence[str], max_bytes: int | None = None) -> JunctionTree:
     """A junction tree for questions about `names`, kept with the network for the next question."""
-    tree: JunctionTree = _kept(
-        network, "tree", names, lambda: JunctionTree(relevant_network(network, names), max_bytes)
-    )
-    tree.check_memory(max_bytes)
-    return tree
+    return _relevant(network, names).tree(max_bytes)
 
 
-def _kept(network: Network, kind: str, names: Sequence[str], make: Callable[[], Any]) -> Any:
-    """What `make` gives for the names and their ancestors; the last few are kept."""
-    key = (kind, frozenset(names) | network.dag.ancestors(*names))
-    if key not in network._compiled:
-        made = make()
+class _Relevant:
+    """The part of a network that matters for some names; its layout and its tree are kept."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self._tree: JunctionTree | None = None
+
+    @cached_property
+    def layout(self) -> FlatTables:
+        return FlatTables(self.network)
+
+    def tree(self, max_bytes: int | None) -> JunctionTree:
+        """The junction tree, or a refusal where it would not fit."""
+        if self._tree is None:
+            self._tree = JunctionTree(self.network, max_bytes)
+        else:
+            self._tree.check_memory(max_bytes)
+        return self._tree
+
+
+def _relevant(network: Network, names: Sequence[str]) -> _Relevant:
+    """What is known of the part for the names and their ancestors; the last few are kept."""
+    key = ("relevant", frozenset(names) | network.dag.ancestors(*names))
+    found: _Relevant | None = network._compiled.get(key)
+    if found is None:
+        found = _Relevant(relevant_network(network, names))
         if len(network._compiled) >= MOST_KEPT:
             network._compiled.clear()
-        network._compiled[key] = made
-    return network._compiled[key]
+        network._compiled[key] = found
+    return found
 
 
 def _targets(network: Network, of: Sequence[str] | str | None, seen: Sequence[str]) -> list[str]:

@@ -172,7 +172,7 @@ class UnseenCells:
         if len(self.parts) == 1:
             return ask(self.parts[0])
         log_p = np.zeros(self.rows.n_rows)
-        codes = np.empty(self.rows.codes.shape, np.int64)
+        codes = np.empty_like(self.rows.codes)
         for part in self.parts:
             log_p[part.rows], codes[:, part.rows] = ask(part)
         return log_p, codes

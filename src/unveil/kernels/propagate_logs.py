@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unveil.kernels.propagate import TreePlan
+from unveil.kernels.collect import TreePlan
 
 __all__ = ["calibrate_logs", "explain_logs"]
 

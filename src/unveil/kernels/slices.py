@@ -10,18 +10,58 @@ the cliques below C; psi_C(x), the potential of C, is in `value` for the cells x
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from unveil.kernels.collect import LEAST, MOST_LOST, TreePlan
 from unveil.kernels.compiled import compiled
 from unveil.kernels.numbers import truth
-from unveil.kernels.propagate import LEAST, LIFT, MOST_LOST, TINY, TreePlan
+from unveil.kernels.propagate import LIFT, TINY
 
 __all__ = ["agreeing_cells", "calibrate_slices", "explain_slices"]
 
 Array = npt.NDArray[Any]
+
+
+class Slice(NamedTuple):
+    """The cells and entries that one row agrees with, clique after clique, and what they hold.
+
+    `value` is by place among the `cells`, `message` by entry of a separator, `sums` by clique.
+    """
+
+    cells: Array
+    cell_first: Array
+    entries: Array
+    entry_first: Array
+    value: Array
+    message: Array
+    sums: Array
+
+
+@compiled(error_model="numpy")
+def _slice_of(plan: TreePlan, n_agreeing: int) -> Slice:
+    """Room for a row that agrees with no more cells than said."""
+    n = plan.parent.size
+    return Slice(
+        np.empty(n_agreeing, np.uint64),
+        np.empty(n + 1, np.int64),
+        np.empty(n_agreeing, np.uint64),
+        np.empty(n + 1, np.int64),
+        np.empty(n_agreeing),
+        np.empty(plan.sep_first[-1]),
+        np.empty(n),
+    )
+
+
+@compiled(error_model="numpy")
+def _collected(plan: TreePlan, codes: Array, missing: int, r: int, top: bool, own: Slice) -> float:
+    """Find what row r agrees with and pass messages to the roots; see `_collect`."""
+    _slice(plan, codes, missing, r, own.cells, own.cell_first, own.entries, own.entry_first)
+    for i in range(own.cell_first[plan.parent.size]):
+        own.value[i] = plan.potential[own.cells[i]]
+    return _collect(plan, own, top)
 
 
 @compiled(error_model="numpy")
@@ -95,19 +135,18 @@ def _slice(
 
 
 @compiled(error_model="numpy")
-def _collect(
-    plan: TreePlan, cells: Array, cell_first: Array, entries: Array, entry_first: Array,
-    value: Array, message: Array, sums: Array, top: bool,
-) -> float:  # fmt: skip
+def _collect(plan: TreePlan, own: Slice, top: bool) -> float:
     """Pass messages to the roots; log P(evidence), or with `top` of the best explanation.
 
     -inf stands for evidence that is impossible, NaN for evidence that too much may have vanished
     of: `floor` and `gone` are as in `propagate`.
     """
-    n = plan.parent.size
+    cells, cell_first, value = own.cells, own.cell_first, own.value
+    entries, entry_first, message, sums = own.entries, own.entry_first, own.message, own.sums
+    n, guarded = plan.parent.size, plan.guarded
     biggest, floor, gone = np.ones(n), plan.floor.copy(), np.zeros(n)
     for c in range(n):
-        if floor[c] < LEAST:
+        if guarded and floor[c] < LEAST:
             gone[c] = LEAST
     log_z = 0.0
     for c in range(n - 1, -1, -1):
@@ -124,7 +163,7 @@ def _collect(
         for e in range(entry_first[c], entry_first[c + 1]):
             m = message[entries[e]]
             scale = max(scale, m) if top else scale + m
-            if m > 0.0:
+            if guarded and m > 0.0:
                 least = min(least, m)
         if scale < LEAST:
             return -np.inf if scale == 0.0 and gone[c] == 0.0 else np.nan
@@ -143,12 +182,13 @@ def _collect(
         if biggest[p] < LEAST:
             return -np.inf if biggest[p] == 0.0 and gone[p] == 0.0 else np.nan
         log_z += math.log(biggest[p])
-        floor[p] *= least * inverse / biggest[p]
+        if guarded:
+            floor[p] *= least * inverse / biggest[p]
+            gone[p] = gone[p] / biggest[p] + gone[c]
+            if floor[p] < LEAST:
+                floor[p] = LEAST
+                gone[p] += LEAST
         inverse = 1.0 / biggest[p]
-        gone[p] = gone[p] * inverse + gone[c]
-        if floor[p] < LEAST:
-            floor[p] = LEAST
-            gone[p] += LEAST
         most = 0.0
         # psi_P(x) <- psi_P(x) m_C(s) / (its largest entry so far)
         shift = plan.down_first[c] - plan.first[p]
@@ -161,11 +201,10 @@ def _collect(
 
 
 @compiled(error_model="numpy")
-def _distribute(
-    plan: TreePlan, cells: Array, cell_first: Array, entries: Array, entry_first: Array,
-    value: Array, message: Array, sums: Array, fresh: Array,
-) -> None:  # fmt: skip
+def _distribute(plan: TreePlan, own: Slice, fresh: Array) -> None:
     """Pass messages back from the roots; afterwards every clique holds its posterior."""
+    cells, cell_first, value = own.cells, own.cell_first, own.value
+    entries, entry_first, message, sums = own.entries, own.entry_first, own.message, own.sums
     for c in range(plan.parent.size):
         p = plan.parent[c]
         for e in range(entry_first[c], entry_first[c + 1]):
@@ -219,26 +258,17 @@ def calibrate_slices(
     There can be no soft evidence.
     """
     n = plan.parent.size
-    cells = np.empty(n_agreeing, np.uint64)
-    value = np.empty(n_agreeing)
-    entries = np.empty(n_agreeing, np.uint64)
-    cell_first, entry_first = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
-    message = np.empty(plan.sep_first[-1])
-    fresh = np.empty(plan.sep_first[-1])
-    sums = np.empty(n)
+    own = _slice_of(plan, n_agreeing)
+    cells, cell_first, value = own.cells, own.cell_first, own.value
+    fresh = np.empty(own.message.size)
     for r in rows:
-        _slice(plan, codes, missing, r, cells, cell_first, entries, entry_first)
-        for i in range(cell_first[n]):
-            value[i] = plan.potential[cells[i]]
-        log_z[r] = _collect(
-            plan, cells, cell_first, entries, entry_first, value, message, sums, truth(False)
-        )
+        log_z[r] = _collected(plan, codes, missing, r, truth(False), own)
         if targets.size == 0 and expected.size == 0:
             continue
         if not log_z[r] > -np.inf:
             marginals[r] = 0.0
             continue
-        _distribute(plan, cells, cell_first, entries, entry_first, value, message, sums, fresh)
+        _distribute(plan, own, fresh)
         for t in range(targets.size):
             v = targets[t]
             c = plan.home[v]
@@ -267,25 +297,22 @@ def explain_slices(
 ) -> None:
     """What `explain` does, for the rows listed; `out` is left alone where a row is impossible."""
     n = plan.parent.size
-    cells = np.empty(n_agreeing, np.uint64)
-    value = np.empty(n_agreeing)
-    entries = np.empty(n_agreeing, np.uint64)
-    cell_first, entry_first = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
-    message = np.empty(plan.sep_first[-1])
-    sums = np.empty(n)
+    own = _slice_of(plan, n_agreeing)
     chosen = np.empty(n, np.uint64)
     for r in rows:
-        _slice(plan, codes, missing, r, cells, cell_first, entries, entry_first)
-        for i in range(cell_first[n]):
-            value[i] = plan.potential[cells[i]]
-        log_z[r] = _collect(
-            plan, cells, cell_first, entries, entry_first, value, message, sums, top
-        )
+        log_z[r] = _collected(plan, codes, missing, r, top, own)
         if not log_z[r] > -np.inf:
             continue
         for c in range(n):
             chosen[c] = _choose(
-                plan, c, chosen, cells, cell_first, value, uniform[0 if top else r, c], top
+                plan,
+                c,
+                chosen,
+                own.cells,
+                own.cell_first,
+                own.value,
+                uniform[0 if top else r, c],
+                top,
             )
         for v in range(out.shape[0]):
             c = plan.home[v]

@@ -23,13 +23,12 @@ from unveil.graph.dag import DAG
 from unveil.kernels.classes import (
     completed,
     entries,
-    first_valid_insert,
-    helpful_inserts,
     matrix_of,
     moved,
     transposed,
 )
-from unveil.progress import Progress, Step, Ticker
+from unveil.kernels.inserts import first_valid_insert, helpful_inserts
+from unveil.progress import Progress, Step, StopReason, Ticker, run
 from unveil.score.protocol import Families, Family
 from unveil.search.graph_state import dag_from, parents_matrix
 from unveil.search.result import SearchResult
@@ -81,7 +80,7 @@ class EquivalenceClimber:
         self.n = scores.n_variables
         self.most = self.n if max_parents is None else max_parents
         self.trace: list[Step] = []
-        self.n_moves = 0
+        self.n_moves, self._gain = 0, 0.0
         self.restart(parents)
 
     def restart(self, parents: Matrix) -> None:
@@ -112,24 +111,37 @@ class EquivalenceClimber:
 
     def climb(self) -> None:
         """Insert, then delete, until neither helps."""
-        while True:
-            before = self.n_moves
-            self._inserts()
-            self._deletes()
-            if self.n_moves == before or not self.ticker.keep_going():
-                return
+        self._phase, self._other, self._settled = self._insert, self._delete, False
+        found = run(lambda _: (None, self.step()), None, lambda *_: self._stopped(), self.ticker)
+        self.trace += found.trace[: -1 if self._settled else None]
+
+    def step(self) -> Step:
+        """The best move of this phase, or where none helps, the first one of the other phase."""
+        detail = self._phase()
+        if detail is None:
+            self._phase, self._other = self._other, self._phase
+            detail = self._phase()
+        self._settled = detail is None
+        gain = 0.0 if detail is None else self._gain
+        return Step(PHASE, self.n_moves, self.score, gain, detail=detail or "")
+
+    def _stopped(self) -> StopReason | None:
+        return "converged" if self._settled else None
 
     # Forward -----------------------------------------------------------------------------------
 
-    def _inserts(self) -> None:
+    def _insert(self) -> str | None:
+        """Take the best insert, if one helps; its words."""
         while self.ticker.keep_going():
             found = self._best_insert()
             if found is None:
-                return
+                break
             gain, x, y, chosen = found
-            if not self._settle([(v, y) for v in chosen], gain, x, y, "add"):
-                self._inserts_into[y].forbid(x, chosen)
-                self._bounds[y] = self._inserts_into[y].gain(self._ranks[y])
+            if self._settle([(v, y) for v in chosen], gain, x, y, "add"):
+                return self._words("add", x, y)
+            self._inserts_into[y].forbid(x, chosen)
+            self._bounds[y] = self._inserts_into[y].gain(self._ranks[y])
+        return None
 
     def _best_insert(self) -> tuple[float, int, int, list[int]] | None:
         """The valid insert with the largest gain: the gain, x, y and the clique S."""
@@ -164,17 +176,19 @@ class EquivalenceClimber:
 
     # Backward ----------------------------------------------------------------------------------
 
-    def _deletes(self) -> None:
-        while self.ticker.keep_going():
-            self._renew_deletes()
-            y = max(range(self.n), key=lambda v: self._best_delete[v][0])
-            gain, x, freed = self._best_delete[y]
-            if gain <= self.tie:
-                return
-            cleared = [(y, x), (x, y), *[(y, h) for h in freed]]
-            cleared += [(x, h) for h in freed if self.pdag[x, h] and self.pdag[h, x]]
-            if not self._settle(cleared, gain, x, y, "delete"):
-                return
+    def _delete(self) -> str | None:
+        """Take the best delete, if one helps; its words."""
+        if not self.ticker.keep_going():
+            return None
+        self._renew_deletes()
+        y = max(range(self.n), key=lambda v: self._best_delete[v][0])
+        gain, x, freed = self._best_delete[y]
+        if gain <= self.tie:
+            return None
+        cleared = [(y, x), (x, y), *[(y, h) for h in freed]]
+        cleared += [(x, h) for h in freed if self.pdag[x, h] and self.pdag[h, x]]
+        done = self._settle(cleared, gain, x, y, "delete")
+        return self._words("delete", x, y) if done else None
 
     def _renew_deletes(self) -> None:
         """Find the best delete of every node near which the graph has changed."""
@@ -231,14 +245,12 @@ class EquivalenceClimber:
         for v in changed.nonzero()[0].tolist():
             self._bounds[v] = np.nan
             self._best_delete.pop(v, None)
-        self.score += gain
+        self.score, self._gain = self.score + gain, gain
         self.n_moves += 1
-        detail = f"{word} {self.scores.names[x]} -> {self.scores.names[y]}"
-        self.trace.append(
-            Step(PHASE, self.n_moves, self.score, gain, elapsed=self.ticker.elapsed, detail=detail)
-        )
-        self.ticker.offer(PHASE, self.n_moves, self.score, gain, detail=detail)
         return True
+
+    def _words(self, word: str, x: int, y: int) -> str:
+        return f"{word} {self.scores.names[x]} -> {self.scores.names[y]}"
 
 
 class _Inserts:
@@ -261,7 +273,7 @@ class _Inserts:
         ]
 
     def rank(self, climber: EquivalenceClimber, rows: Iterator[npt.NDArray[np.float64]]) -> None:
-        """Sort the options by their gains, given the toggles of the `families`, next in `rows`."""
+        """Find the options, given the toggles of the `families`, which are next in `rows`."""
         self.blocked = np.zeros((len(self.sets), climber.n), np.uint8)
         gains = np.empty((len(self.sets), climber.n))
         for i, chosen in enumerate(self.sets):
@@ -271,8 +283,6 @@ class _Inserts:
         self.which, self.xs, self.gains = helpful_inserts(
             gains, climber.tie, self.blocked, climber.adjacent, self._around, self._y
         )
-        if self.gains.size > 1:
-            self._keep((-self.gains).argsort(kind="stable"))
 
     def gain(self, rank: int) -> float:
         """The gain of the option of that rank; minus infinity if there are fewer."""
@@ -284,11 +294,8 @@ class _Inserts:
 
     def forbid(self, x: int, chosen: list[int]) -> None:
         """Strike one option that turned out to be impossible."""
-        struck = (self.xs == x) & (self.which == self.sets.index(chosen))
-        self._keep(np.flatnonzero(~struck))
-
-    def _keep(self, places: npt.NDArray[np.int64]) -> None:
-        self.gains, self.xs, self.which = self.gains[places], self.xs[places], self.which[places]
+        left = (self.xs != x) | (self.which != self.sets.index(chosen))
+        self.gains, self.xs, self.which = self.gains[left], self.xs[left], self.which[left]
 
 
 def _cliques(nodes: list[int], adjacent: npt.NDArray[np.bool_]) -> Iterator[list[int]]:

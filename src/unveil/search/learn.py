@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any
 
 from unveil.errors import DataError, Hint, ModelError, did_you_mean
@@ -87,6 +89,7 @@ def learn(
             f"there is no search {search!r}; choose one of {', '.join(SEARCHES)}."
             + did_you_mean(search, SEARCHES)
         )
+    _check_options(search, options)
     chosen = BDeu(1.0) if score is None else score
     names = [v.name for v in data.variables]
     scores = FamilyScores(_in_order_of_names(data, names), chosen, structure_prior, n_jobs)
@@ -98,7 +101,19 @@ def learn(
         scores, **{k: v for k, v in given.items() if v is not None}, **options
     )
     dag = in_order(result.dag, names)
-    return Learned(fit(dag, data, prior or chosen.prior), replace(result, dag=dag), scores)
+    network = fit(dag, scores.statistics, prior or chosen.prior)
+    return Learned(network, replace(result, dag=dag), scores)
+
+
+def _check_options(search: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that the search does not have."""
+    _, *known = inspect.signature(SEARCHES[search]).parameters
+    for option in options:
+        if option not in known:
+            raise DataError(
+                f"the search {search!r} has no option {option!r}; it has {', '.join(known)}."
+                + did_you_mean(option, known)
+            )
 
 
 def in_order(dag: DAG, names: Sequence[str]) -> DAG:
@@ -117,6 +132,7 @@ def _in_order_of_names(data: Table | Statistics, names: Sequence[str]) -> Table 
 def _without(name: str, function: Callable[..., SearchResult], *unused: str) -> Any:
     """The search, refusing options it cannot honour instead of ignoring them."""
 
+    @wraps(function)
     def search(scores: Families, **options: Any) -> SearchResult:
         for option in unused:
             if option in options and option != "seed":
@@ -127,6 +143,7 @@ def _without(name: str, function: Callable[..., SearchResult], *unused: str) -> 
     return search
 
 
+@wraps(equivalence_search)
 def _equivalence(scores: Families, **options: Any) -> SearchResult:
     constraints = options.pop("constraints", None) or Constraints()
     if not constraints.only_max_parents:
@@ -137,6 +154,7 @@ def _equivalence(scores: Families, **options: Any) -> SearchResult:
     return equivalence_search(scores, max_parents=constraints.max_parents, **options)
 
 
+@wraps(hill_climbing)
 def _tabu(scores: Families, **options: Any) -> SearchResult:
     return hill_climbing(scores, **{"tabu": 20, **options})
 
