@@ -57,11 +57,16 @@ class Weights:
 
 
 def climb(
-    columns: Columns, structure: Structure, strength: float, start: Matrix | None = None
+    columns: Columns,
+    structure: Structure,
+    strength: float,
+    start: Matrix | None = None,
+    tolerance: float = 1e-7,
 ) -> Weights:
     """The weights with the highest conditional likelihood times prior.
 
     `start` is where to begin: `flat` of an earlier answer for the same columns and structure.
+    L-BFGS ends when a step gains less than the part `tolerance` of the loss.
     """
     from scipy.optimize import minimize
 
@@ -87,7 +92,7 @@ def climb(
 
     size = n_tables + design.numbers.shape[1] * k
     first = np.zeros(size) if start is None else start
-    options = {"maxiter": MOST_STEPS, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-5}
+    options = {"maxiter": MOST_STEPS, "maxcor": 20, "ftol": tolerance, "gtol": 1e-6}
     found = minimize(loss, first, jac=True, method="L-BFGS-B", options=options)
     return design.read(columns, structure, found.x, float(found.fun))
 

@@ -39,7 +39,7 @@ __all__ = [
 
 Matrix = npt.NDArray[np.float64]
 
-STRENGTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+STRENGTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 """Weights of the prior that are tried."""
 
 FLOOR = 1e-6

@@ -13,7 +13,7 @@ that the best ones can be found by climbing and turned back into probabilities.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from unveil.classify.columns import Columns
 from unveil.kernels.left_out import pair_information
 
-__all__ = ["Structure", "k_dependence", "naive", "tree_augmented"]
+__all__ = ["Structure", "fits", "information", "k_dependence", "naive", "tree_augmented"]
 
 Matrix = npt.NDArray[np.float64]
 
@@ -38,7 +38,6 @@ class Structure:
 
     parents: Mapping[str, tuple[str, ...]]
     class_parents: tuple[str, ...] = ()
-    _order: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -53,9 +52,16 @@ class Structure:
         left = dict(self.parents)
         while left:
             ready = [n for n, ps in left.items() if not any(p in left for p in ps)]
+            if not ready:
+                break
             done += ready
             left = {n: ps for n, ps in left.items() if n not in ready}
         return done
+
+    @property
+    def is_acyclic(self) -> bool:
+        """Whether no predictor is its own ancestor."""
+        return len(self.order) == len(self.parents)
 
     def without(self, name: str) -> Structure:
         """The structure without a predictor, wherever it is."""
@@ -92,7 +98,7 @@ def tree_augmented(columns: Columns) -> Structure:
     inside[root] = True
     for _ in range(len(names) - 1):
         new = int(np.argmax(np.where(inside, -np.inf, best)))
-        small = _fits(columns, names[new], [names[tie[new]]])
+        small = fits(columns, names[new], [names[tie[new]]])
         parents[names[new]] = (names[tie[new]],) if small else ()
         inside[new] = True
         closer = between[new] > best
@@ -119,7 +125,7 @@ def k_dependence(columns: Columns, k: int = 2, perfect: bool = False) -> Structu
             if len(own) == k:
                 break
             joined = all(p in parents[other] or other in parents[p] for p in own)
-            if (joined or not perfect) and _fits(columns, name, [*own, other]):
+            if (joined or not perfect) and fits(columns, name, [*own, other]):
                 own.append(other)
         parents[name] = tuple(own)
     return Structure({**parents, **{n: () for n in columns.names if n not in parents}})
@@ -145,8 +151,11 @@ def _mutual(columns: Columns, codes: npt.NDArray[np.int64], size: int) -> float:
     return float((joint[seen] * np.log(joint[seen] / apart[seen])).sum())
 
 
-def _fits(columns: Columns, name: str, parents: Sequence[str]) -> bool:
-    cells = columns.n_classes * columns.size(name)
+def fits(columns: Columns, name: str | None, parents: Sequence[str]) -> bool:
+    """Whether the table of a predictor, or of the class (`None`), stays small."""
+    cells = columns.n_classes
+    if name is not None and name in columns.discrete:
+        cells *= columns.size(name)
     for parent in parents:
         cells *= columns.size(parent)
     return cells <= MOST_CELLS
