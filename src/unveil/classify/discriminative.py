@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -93,8 +95,17 @@ def climb(
     size = n_tables + design.numbers.shape[1] * k
     first = np.zeros(size) if start is None else start
     options = {"maxiter": MOST_STEPS, "maxcor": 20, "ftol": tolerance, "gtol": 1e-6}
-    found = minimize(loss, first, jac=True, method="L-BFGS-B", options=options)
+    with _one_thread().limit(limits=1, user_api="blas"):
+        found = minimize(loss, first, jac=True, method="L-BFGS-B", options=options)
     return design.read(columns, structure, found.x, float(found.fun))
+
+
+@cache
+def _one_thread() -> Any:
+    """What keeps BLAS from spending its time on waking threads for short vectors."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 @dataclass(frozen=True)

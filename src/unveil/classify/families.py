@@ -10,7 +10,6 @@ course have the plain form: counts plus prior counts, normalised.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,7 @@ from unveil.kernels.left_out import (
     add_class_family,
     add_gaussian_family,
     add_table_family,
-    total_log_share,
+    row_log_shares,
 )
 
 __all__ = [
@@ -164,10 +163,10 @@ def best_strength(columns: Columns, structure: Structure) -> float:
 
 def log_share(columns: Columns, scores: Matrix) -> float:
     """The sum over rows of log P(own class | row), in nats."""
-    nothing = _zeros(scores.shape)
-    return float(
-        total_log_share(scores, nothing, nothing, columns.classes, columns.weights)
-    )
+    nothing = np.zeros_like(scores)
+    out = np.empty(columns.n_rows)
+    row_log_shares(scores, nothing, nothing, columns.classes, out)
+    return float(out @ columns.weights)
 
 
 def shares(scores: Matrix) -> Matrix:
@@ -211,7 +210,3 @@ def _floor(moments: Matrix) -> float:
     total, _, scatter = moments[-1]
     return float(FLOOR * scatter / total) + 1e-300 if total > 0 and scatter > 0 else FLOOR
 
-
-@lru_cache(maxsize=2)
-def _zeros(shape: tuple[int, int]) -> Matrix:
-    return np.zeros(shape)

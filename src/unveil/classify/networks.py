@@ -53,19 +53,53 @@ def weighted_network(columns: Columns, structure: Structure, weights: Weights) -
     common to all classes and so without a say in the posterior. What is divided out depends on c
     and u; since the structure is perfect, it is a factor of the family of the last parent, or of
     the class, and goes there (Roos et al. 2005, theorem 3).
+
+    Many networks have this posterior. Of those whose common factor is P(x | u) exp(sum over c of
+    t_c weight_c), the one is taken whose P(class) is that of the rows: so that it also makes sense
+    where cells are missing. The t_c solve a convex problem of one number for each class.
     """
-    variable = columns.table.variable
-    order = structure.order
-    intercepts = np.array(weights.intercepts, dtype=np.float64)
-    logs = {
-        name: _centred(weights.tables[name]) + np.log(_common(columns, structure, name))
-        for name in order
+    from scipy.optimize import root
+
+    counts = np.bincount(columns.classes, columns.weights, columns.n_classes) + 0.5
+    wanted = np.log(counts / counts.sum())
+    common = {
+        name: np.log(_common(columns, structure, name))
+        for name in structure.order
         if name in weights.tables
     }
+
+    def off(tilt: Matrix) -> Matrix:
+        found = _parts(columns, structure, weights, common, np.append(tilt, 0.0))[0]
+        found = found - found.max()
+        found = found - np.log(np.exp(found).sum())
+        result: Matrix = (found - wanted)[:-1]
+        return result
+
+    solved = root(off, np.zeros(columns.n_classes - 1), tol=1e-6)
+    tilt = np.append(solved.x, 0.0) if solved.success else np.zeros(columns.n_classes)
+    intercepts, cpds = _parts(columns, structure, weights, common, tilt)
+    shares = np.exp(intercepts - intercepts.max())
+    return Network([TableCPD(columns.target, [], shares / shares.sum()), *cpds])
+
+
+def _parts(
+    columns: Columns,
+    structure: Structure,
+    weights: Weights,
+    common: dict[str, Matrix],
+    tilt: Matrix,
+) -> tuple[Matrix, list[CPD]]:
+    """log P(class) up to a constant and all other distributions, for this common factor."""
+    variable = columns.table.variable
+    intercepts = np.array(weights.intercepts, dtype=np.float64)
+    logs: dict[str, Matrix] = {}
+    for name, share in common.items():
+        centred = _centred(weights.tables[name])
+        logs[name] = share + centred + np.tensordot(tilt, centred, axes=1)[None]
     cpds: list[CPD] = []
-    for name in reversed(order):
+    for name in reversed(structure.order):
         if name in weights.slopes:
-            means, variances, log_z = _gaussian_parts(columns, name, weights)
+            means, variances, log_z = _gaussian_parts(name, weights, tilt)
             intercepts += log_z
             cpds.append(_gaussian(columns, name, means, variances))
             continue
@@ -78,9 +112,7 @@ def weighted_network(columns: Columns, structure: Structure, weights: Weights) -
             _push(structure, logs, parents, log_z[..., 0])
         else:
             intercepts += log_z[..., 0]
-    shares = np.exp(intercepts - intercepts.max())
-    cpds.append(TableCPD(columns.target, [], shares / shares.sum()))
-    return Network(reversed(cpds))
+    return intercepts, cpds[::-1]
 
 
 def family_share(columns: Columns, name: str, strength: float) -> Matrix:
@@ -128,7 +160,7 @@ def _centred(table: Matrix) -> Matrix:
 
 
 def _gaussian_parts(
-    columns: Columns, name: str, weights: Weights
+    name: str, weights: Weights, tilt: Matrix
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Means, variances and what was divided out of exp(a z + q z^2 / 2 - z^2 / 2), by class.
 
@@ -136,7 +168,8 @@ def _gaussian_parts(
     together where the largest comes too near to one.
     """
     centre, scale = weights.scales[name]
-    a, q = _centred(weights.slopes[name].T).T
+    centred = weights.slopes[name] - weights.slopes[name].mean(axis=1, keepdims=True)
+    a, q = centred + (centred @ tilt)[:, None]
     q = q - max(0.0, float(q.max()) - BROADEST)
     precision = 1.0 - q
     mean = a / precision

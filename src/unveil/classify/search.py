@@ -8,6 +8,7 @@ of one family is tried by one pass over the rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,15 +18,19 @@ import numpy.typing as npt
 from unveil.classify.columns import Columns
 from unveil.classify.families import class_scores, family_scores, left_out_scores
 from unveil.classify.structure import Structure, fits, information, naive
-from unveil.kernels.left_out import total_log_share
+from unveil.kernels.left_out import row_log_shares
 from unveil.progress import Ticker
 
 __all__ = ["conditional_search", "selected"]
 
 Matrix = npt.NDArray[np.float64]
+Vector = npt.NDArray[np.float64]
 
 LEAST_GAIN = 1.0
 """A change that gains fewer nats than this over all rows is not made."""
+
+LEAST_ERRORS = 2.0
+"""Nor one that gains fewer standard errors than this: among many changes, some gain by chance."""
 
 CANDIDATES = 8
 """So many parents are considered for a predictor: those that tell most about it given the class."""
@@ -71,43 +76,54 @@ def conditional_search(
         changes = list(_changes(columns, state.structure, near, max_parents))
         gains: list[tuple[float, int]] = []
         for i, change in enumerate(changes):
-            gains.append((state.changed(change(state.structure)).value - state.value, i))
+            offer = state.changed(change(state.structure))
+            if offer.is_better_than(state):
+                gains.append((offer.value - state.value, i))
             if not ticker.keep_going():
                 return state.structure
         before = state.value
-        for gain, i in sorted(gains, reverse=True):
-            if gain < LEAST_GAIN:
-                break
+        for _, i in sorted(gains, reverse=True):
             new = changes[i](state.structure)
-            if new is None or not _is_legal(columns, new, max_parents):
-                continue
-            offer = state.changed(new)
-            if offer.value > state.value + LEAST_GAIN:
-                state = offer
+            if _is_legal(columns, new, max_parents):
+                offer = state.changed(new)
+                state = offer if offer.is_better_than(state) else state
         if not ticker.offer("network around the class", sweep + 1, state.value):
             break
-        if state.value < before + LEAST_GAIN:
+        if state.value == before:
             break
     return state.structure
 
 
 @dataclass(frozen=True)
 class State:
-    """A structure, the left-out scores of every class, and the criterion."""
+    """A structure, the left-out scores of every class, and log P(own class) of every row."""
 
     columns: Columns
     structure: Structure
     strength: float
     scores: Matrix
-    value: float
+    rows: Vector
+
+    @property
+    def value(self) -> float:
+        """The criterion: the sum over rows of log P(own class), in nats."""
+        return float(self.rows @ self.columns.weights)
+
+    def is_better_than(self, other: State) -> bool:
+        """Whether it gains enough, and more than by chance."""
+        weights = self.columns.weights
+        apart = self.rows - other.rows
+        gain = float(apart @ weights)
+        spread = float(((apart - gain / weights.sum()) ** 2) @ weights)
+        return gain > max(LEAST_GAIN, LEAST_ERRORS * math.sqrt(spread))
 
     @classmethod
     def of(cls, columns: Columns, structure: Structure, strength: float) -> State:
         """The state of a structure, from scratch."""
         scores = left_out_scores(columns, structure, strength)
-        nothing = np.zeros_like(scores)
-        value = total_log_share(scores, nothing, nothing, columns.classes, columns.weights)
-        return cls(columns, structure, strength, scores, float(value))
+        nothing, rows = np.zeros_like(scores), np.empty(columns.n_rows)
+        row_log_shares(scores, nothing, nothing, columns.classes, rows)
+        return cls(columns, structure, strength, scores, rows)
 
     def changed(self, structure: Structure) -> State:
         """The state of another structure, from what differs."""
@@ -123,9 +139,9 @@ class State:
                 plus += family_scores(self.columns, name, new.parents[name], self.strength)
             if name in old.parents:
                 minus += family_scores(self.columns, name, old.parents[name], self.strength)
-        classes, weights = self.columns.classes, self.columns.weights
-        value = float(total_log_share(self.scores, plus, minus, classes, weights))
-        return State(self.columns, new, self.strength, self.scores + plus - minus, value)
+        rows = np.empty(self.columns.n_rows)
+        row_log_shares(self.scores, plus, minus, self.columns.classes, rows)
+        return State(self.columns, new, self.strength, self.scores + plus - minus, rows)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ __all__ = [
     "add_table_family",
     "conditional_loss",
     "pair_information",
-    "total_log_share",
+    "row_log_shares",
 ]
 
 Array = npt.NDArray[Any]
@@ -144,9 +144,8 @@ def _without(moments: Array, x: float, w: float) -> tuple[float, float, float]:
 
 
 @compiled
-def total_log_share(scores: Array, plus: Array, minus: Array, classes: Array, weights: Array) -> float:
-    """The weighted sum over rows of log P(own class), for scores + plus - minus."""
-    total = 0.0
+def row_log_shares(scores: Array, plus: Array, minus: Array, classes: Array, out: Array) -> None:
+    """log P(own class) of every row, for scores + plus - minus, written to `out`."""
     n_classes = scores.shape[1]
     for row in range(classes.size):
         most = -math.inf
@@ -157,8 +156,7 @@ def total_log_share(scores: Array, plus: Array, minus: Array, classes: Array, we
             mass += math.exp(scores[row, c] + plus[row, c] - minus[row, c] - most)
         own = classes[row]
         value = scores[row, own] + plus[row, own] - minus[row, own]
-        total += weights[row] * (value - most - math.log(mass))
-    return total
+        out[row] = value - most - math.log(mass)
 
 
 @compiled
