@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -117,9 +115,8 @@ class Classifier(Record):
         known = [self.network.variable(n) for n in self.predictors]
         if isinstance(data, Table) and data.variables == tuple(known):
             return data
-        table = as_table(data) if isinstance(data, Table) else as_table(
-            data, like=known, unknown=unknown
-        )
+        like = None if isinstance(data, Table) else known
+        table = as_table(data, like=like, unknown=unknown)
         inside = [v for v in known if v.name in table]
         if not inside:
             raise DataError(
@@ -131,7 +128,7 @@ class Classifier(Record):
 
 
 def class_shares(network: Network, target: str, table: Table) -> Matrix:
-    """P(target | row) of coded rows, in blocks; impossible rows get what is known without them."""
+    """P(target | row) of coded rows, shape (n_rows, n_classes), block by block."""
     k = network.variable(target).n_states
     found = np.empty((table.n_rows, k))
     for start in range(0, table.n_rows, BLOCK):
@@ -139,8 +136,3 @@ def class_shares(network: Network, target: str, table: Table) -> Matrix:
         part = table if table.n_rows <= BLOCK else table.take(np.arange(rows.start, rows.stop))
         found[rows] = network.posterior(part, of=target)[target]
     return found
-
-
-def labels_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
-    """Labels as an array: of text as objects, of numbers as numbers."""
-    return np.array(labels, dtype=object if isinstance(labels[0], str) else None)

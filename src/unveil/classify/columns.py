@@ -100,6 +100,8 @@ def columns_of(table: Table, target: str) -> Columns:
     (2, ('a', 'b', '(empty)'))
     """
     variable = table.variable(target)
+    if table.total_weight <= 0:
+        raise DataError("the weights of all rows are zero: there is nothing to learn from")
     known = ~table.missing(target) & (table.row_weights > 0)
     if not known.any():
         raise DataError(f"no row has a value of the class {target!r}: there is nothing to learn")
@@ -116,8 +118,8 @@ def columns_of(table: Table, target: str) -> Columns:
     if len(seen) < 2:
         label = variable.labels[int(seen[0])]
         raise DataError(
-            f"the class {target!r} has one value only ({label!r}) in the rows that count, so "
-            "there is nothing to predict; a classifier needs two classes or more"
+            f"the rows have one class only: {target!r} is {label!r} in all that count, so there "
+            "is nothing to predict; a classifier needs two classes or more"
         )
     return Columns(_without_gaps(rows), variable)
 

@@ -31,7 +31,7 @@ __all__ = ["PRECISIONS", "Weights", "climb"]
 
 Matrix = npt.NDArray[np.float64]
 
-PRECISIONS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
+PRECISIONS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
 """Precisions of the prior that are tried, the strictest first: each starts where the last ended."""
 
 MOST_STEPS = 300

@@ -69,7 +69,7 @@ def weighted_network(columns: Columns, structure: Structure, weights: Weights) -
     }
 
     def off(tilt: Matrix) -> Matrix:
-        found = _parts(columns, structure, weights, common, np.append(tilt, 0.0))[0]
+        found = _normalised(structure, weights, common, np.append(tilt, 0.0))[0]
         found = found - found.max()
         found = found - np.log(np.exp(found).sum())
         result: Matrix = (found - wanted)[:-1]
@@ -77,42 +77,46 @@ def weighted_network(columns: Columns, structure: Structure, weights: Weights) -
 
     solved = root(off, np.zeros(columns.n_classes - 1), tol=1e-6)
     tilt = np.append(solved.x, 0.0) if solved.success else np.zeros(columns.n_classes)
-    intercepts, cpds = _parts(columns, structure, weights, common, tilt)
+    intercepts, logs, lines = _normalised(structure, weights, common, tilt)
     shares = np.exp(intercepts - intercepts.max())
-    return Network([TableCPD(columns.target, [], shares / shares.sum()), *cpds])
-
-
-def _parts(
-    columns: Columns,
-    structure: Structure,
-    weights: Weights,
-    common: dict[str, Matrix],
-    tilt: Matrix,
-) -> tuple[Matrix, list[CPD]]:
-    """log P(class) up to a constant and all other distributions, for this common factor."""
     variable = columns.table.variable
+    cpds: list[CPD] = [TableCPD(columns.target, [], shares / shares.sum())]
+    for name in structure.order:
+        if name in lines:
+            cpds.append(_gaussian(columns, name, *lines[name]))
+        else:
+            family = [columns.target, *(variable(p) for p in structure.parents[name])]
+            cpds.append(TableCPD(variable(name), family, np.exp(logs[name])))
+    return Network(cpds)
+
+
+def _normalised(
+    structure: Structure, weights: Weights, common: dict[str, Matrix], tilt: Matrix
+) -> tuple[Matrix, dict[str, Matrix], dict[str, tuple[Matrix, Matrix]]]:
+    """log P(class) up to a constant, log-tables, and means and variances of numbers by class.
+
+    Children before parents: what a family is divided by goes to the family of its last parent.
+    """
     intercepts = np.array(weights.intercepts, dtype=np.float64)
     logs: dict[str, Matrix] = {}
     for name, share in common.items():
         centred = _centred(weights.tables[name])
         logs[name] = share + centred + np.tensordot(tilt, centred, axes=1)[None]
-    cpds: list[CPD] = []
+    lines: dict[str, tuple[Matrix, Matrix]] = {}
     for name in reversed(structure.order):
         if name in weights.slopes:
             means, variances, log_z = _gaussian_parts(name, weights, tilt)
+            lines[name] = means, variances
             intercepts += log_z
-            cpds.append(_gaussian(columns, name, means, variances))
             continue
-        parents = structure.parents[name]
         most = logs[name].max(axis=-1, keepdims=True)
-        log_z = most + np.log(np.exp(logs[name] - most).sum(axis=-1, keepdims=True))
-        family = [columns.target, *(variable(p) for p in parents)]
-        cpds.append(TableCPD(variable(name), family, np.exp(logs[name] - log_z)))
-        if parents:
-            _push(structure, logs, parents, log_z[..., 0])
+        divided = most + np.log(np.exp(logs[name] - most).sum(axis=-1, keepdims=True))
+        logs[name] = logs[name] - divided
+        if structure.parents[name]:
+            _push(structure, logs, structure.parents[name], divided[..., 0])
         else:
-            intercepts += log_z[..., 0]
-    return intercepts, cpds[::-1]
+            intercepts += divided[..., 0]
+    return intercepts, logs, lines
 
 
 def family_share(columns: Columns, name: str, strength: float) -> Matrix:
