@@ -2,6 +2,7 @@
 
 - `learn.py`: `learn_classifier`, the one call; `recipes.py`: the ways it can go; `trial.py`: how
   they are compared
+- `folder.py`: a run that can be taken up again
 - `structure.py`: naive Bayes, TAN, k-dependence; `search.py`: structures chosen by leaving rows out
 - `families.py`: counts, smoothed tables, every row left out in one pass; `discriminative.py`: weights
   for the conditional likelihood; `networks.py`: both as networks; `hidden.py`: with hidden variables
@@ -15,6 +16,7 @@ from unveil.classify.classifier import Classifier
 from unveil.classify.columns import Columns, columns_of
 from unveil.classify.cuts import class_cuts
 from unveil.classify.evidence import CellWeight, Weighing
+from unveil.classify.folder import TrialFolder
 from unveil.classify.importance import Importance
 from unveil.classify.judgement import CalibrationBin, Judgement, RocCurve, judged
 from unveil.classify.judging import leave_one_out
@@ -36,6 +38,7 @@ __all__ = [
     "RocCurve",
     "Structure",
     "Trial",
+    "TrialFolder",
     "Weighing",
     "class_cuts",
     "columns_of",

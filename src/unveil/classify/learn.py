@@ -153,7 +153,9 @@ def learn_classifier(
     recipes = recipes_for(columns, model, parameters, numbers, selective, k, n_states)
     work = _Work(columns, secrets.randbelow(2**31) if seed is None else seed, folds, ticker)
     few = n_cases(columns.table) < ENOUGH
-    notes = [f"fewer than {ENOUGH} cases: too few to compare models or to judge one"] if few else []
+    notes = telling(columns)
+    if few:
+        notes.append(f"fewer than {ENOUGH} cases: too few to compare models or to judge one")
     trials = [] if few else work.trials(recipes, strength, known, heard)
     best = work.best(trials)
     recipe = recipes[0] if best is None else best.recipe
@@ -171,6 +173,21 @@ def learn_classifier(
         (*no_variables, *unused), columns.n_rows, table.n_rows - columns.n_rows, work.seed,
         ticker.reason or "converged", tuple(notes),
     )  # fmt: skip
+
+
+def telling(columns: Columns) -> list[str]:
+    """A sentence for every discrete predictor that says the class outright."""
+    found = []
+    for name in columns.discrete:
+        cells, size = columns.cells[name], columns.size(name)
+        pairs = np.unique(cells * columns.n_classes + columns.classes)
+        states = np.unique(cells)
+        if len(pairs) == len(states) and len(states) <= columns.n_rows / 2:
+            found.append(
+                f"{name!r} determines {columns.target.name!r} in every row; if it is not known "
+                "before the class is, leave it out"
+            )
+    return found
 
 
 @dataclass
