@@ -63,7 +63,7 @@ def climb(
     structure: Structure,
     strength: float,
     start: Matrix | None = None,
-    tolerance: float = 1e-7,
+    tolerance: float = 1e-6,
 ) -> Weights:
     """The weights with the highest conditional likelihood times prior.
 

@@ -44,11 +44,12 @@ def judge_fit(
     cut = any(v.cuts is not None for v in fit.network.variables)
     if recipe.left_out_is_exact and fit.structure is not None and not cut:
         return _by_counts(columns, fit, ticker)
-    if best is None or best.networks == () or parts is None or parts.columns is not columns:
+    seen = parts is not None and parts.columns is columns and parts.is_whole
+    if best is None or best.networks == () or not seen:
         given = None if fit.strength is None or recipe.parameters == "generative" else [fit.strength]
         again = dealt(columns, folds, seed)
         trial = try_recipe(recipe, again, None, given, seed, ticker)
-        if trial is not None and trial.n_folds == len(again.parts):
+        if trial is not None and (trial.n_folds == len(again.parts) or best is None):
             best, parts = trial, again
     if best is None or best.probabilities is None or parts is None:
         return None, ()

@@ -31,6 +31,9 @@ __all__ = ["LearnedClassifier", "learn_classifier"]
 CHOSEN_FROM = 10_000
 """Recipes are compared on at most so many rows; the best is then learned from all."""
 
+MANY = 2_000
+"""With more rows than this, recipes are compared on two of the folds: they say enough."""
+
 UNCHOSEN = 1.0
 """The precision of discriminative weights where nothing was tried."""
 
@@ -212,6 +215,8 @@ class _Work:
         if len(recipes) == 1 and not climbed:
             return []
         self.parts = dealt(self._some(), self.n_folds, self.seed)
+        if self.columns.n_rows > MANY:
+            self.parts = self.parts.first(2)
         given = None if strength is None else [strength]
         return choose(
             recipes, self.parts, given, self.seed, self.ticker.part(share=0.7), known, heard

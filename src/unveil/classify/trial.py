@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.classify.classifier import Classifier
 from unveil.classify.columns import Columns
-from unveil.classify.recipes import Recipe, fits_of
+from unveil.classify.recipes import Fit, Recipe, fits_of
 from unveil.errors import SizeError
-from unveil.evaluate.folds import deal_cases, parted
+from unveil.evaluate.folds import deal_cases, n_cases, parted
 from unveil.model.network import Network
 from unveil.progress import Ticker
 from unveil.records import Record
@@ -57,7 +56,12 @@ class Folds:
 
     columns: Columns
     parts: tuple[tuple[Table, Table], ...]
-    places: tuple[npt.NDArray[np.intp], ...]
+    is_whole: bool = True
+    """Whether every row is left out once."""
+
+    def first(self, number: int) -> Folds:
+        """Only the first folds."""
+        return Folds(self.columns, self.parts[:number], number >= len(self.parts))
 
     @property
     def truth(self) -> npt.NDArray[np.int64]:
@@ -85,21 +89,17 @@ def dealt(columns: Columns, folds: int, seed: int | None) -> Folds:
         shares[rows] = np.roll(part, turn, axis=1)  # so that small classes do not all start alike
         turn += int(round(own.total_weight)) % folds
     parts = [parted(columns.table, share) for share in shares.T if share.any()]
-    places = [np.flatnonzero(share > 0) for share in shares.T if share.any()]
-    return Folds(columns, tuple(parts), tuple(places))
+    return Folds(columns, tuple(parts))
 
 
 def _dealt(table: Table, folds: int, generator: np.random.Generator) -> Matrix:
-    """As `deal_cases`, also for fewer cases than folds."""
-    from unveil.evaluate.folds import n_cases
-
+    """As `deal_cases`, also for fewer cases than folds: then each is in a fold of its own."""
     cases = n_cases(table)
-    if cases >= max(folds, 2):
+    if cases >= folds:
         return deal_cases(table, folds, seed=generator)
     found = np.zeros((table.n_rows, folds))
-    whole = np.repeat(np.arange(table.n_rows), np.maximum(1, np.round(table.row_weights)).astype(int))
-    for i, row in enumerate(whole):
-        found[row, i % folds] += table.row_weights[row] / max(1, round(table.row_weights[row]))
+    part = np.ones((table.n_rows, 1)) if cases == 1 else deal_cases(table, cases, seed=generator)
+    found[:, : part.shape[1]] = part * (table.row_weights[:, None] if cases == 1 else 1.0)
     return found
 
 
@@ -125,9 +125,9 @@ def try_recipe(
             note = "time was up" if done else ""
             break
         fits = fits_of(recipe, folds.columns.take(training), strengths, seed, ticker)
-        done.append(_predicted(fits, folds, out))
-        if done and recipe.parameters == "generative":
-            done = [{None: next(iter(d.values()))} for d in done]  # each fold has its own strength
+        done.append(_predicted(recipe, fits, folds, out))
+        if number == 1 and recipe.parameters == "discriminative":
+            strengths = _near(list(done[0]), _best_key(done, folds))
         ticker.offer(recipe.words, number, float("nan"), detail=f"fold {number}")
         if best is not None and number < len(folds.parts):
             so_far = _losses(done, _best_key(done, folds), folds)
@@ -154,13 +154,21 @@ def try_recipe(
 
 
 def _predicted(
-    fits: Any, folds: Folds, out: Table
+    recipe: Recipe, fits: Iterable[Fit], folds: Folds, out: Table
 ) -> dict[float | None, tuple[Network, Matrix]]:
+    """The networks of a fold and what they say, by strength; counted ones have their own each."""
     found: dict[float | None, tuple[Network, Matrix]] = {}
     target = folds.columns.target.name
     for fit in fits:
-        found[fit.strength] = fit.network, Classifier(fit.network, target).probabilities(out)
+        key = fit.strength if recipe.parameters == "discriminative" else None
+        found[key] = fit.network, Classifier(fit.network, target).probabilities(out)
     return found
+
+
+def _near(strengths: list[float | None], best: float | None) -> list[float]:
+    """The best strength of the first fold and its neighbours: the others are not tried again."""
+    place = strengths.index(best)
+    return [s for s in strengths[max(place - 1, 0) : place + 2] if s is not None]
 
 
 def _losses(
@@ -179,7 +187,8 @@ def _best_key(
     """The strength with the least loss over the folds done."""
     n = sum(len(next(iter(fold.values()))[1]) for fold in done)
     weights = folds.weights[:n]
-    return min(done[0], key=lambda k: float(np.average(_losses(done, k, folds), weights=weights)))
+    keys = [key for key in done[-1] if key in done[0]]
+    return min(keys, key=lambda k: float(np.average(_losses(done, k, folds), weights=weights)))
 
 
 def choose(

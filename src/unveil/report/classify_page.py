@@ -98,7 +98,6 @@ def _facts(learned: LearnedClassifier) -> list[tuple[str, Cell]]:
         ]
     return [
         *facts,
-        ("model", learned.recipe.words),
         ("rows", learned.n_rows),
         ("classes", len(learned.classes)),
         ("predictors used", len(learned.predictors)),
@@ -180,7 +179,7 @@ def _add_importances(page: Page, learned: LearnedClassifier) -> None:
 
 def _add_network(page: Page, learned: LearnedClassifier) -> None:
     network = learned.network
-    page.section("The network")
+    page.section("The network").text(f"The model is: {learned.recipe.words}.")
     if len(network.names) <= MOST_DRAWN:
         page.figure(
             svg_text(network, highlight=[learned.target]),
