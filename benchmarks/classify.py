@@ -12,8 +12,8 @@ and predicts the one left out. What each is given, as its users would:
   and numbers, empty numbers at the mean
 - LogisticRegression: one-hot columns and standardised numbers; HistGradientBoosting: categories and
   gaps by its own means, all settings at their defaults
-- pyAgrum `BNClassifier`: TAN, naive Bayes and greedy hill climbing (BIC), numbers cut into quantiles,
-  a prior of smoothing 1; empty cells as a category
+- pyAgrum `BNClassifier`: TAN, naive Bayes and greedy hill climbing (BIC), numbers cut into 5
+  quantile bins, a prior of smoothing 1; empty cells as a category
 
 Then: leave-one-out over adult, cut, and predictions for a million rows.
 """
@@ -158,7 +158,6 @@ class Agrum:
         self.method = method
 
     def fit(self, X: pd.DataFrame, y: pd.Series) -> Agrum:
-        import pyagrum
         from pyagrum.lib.discreteTypeProcessor import DiscreteTypeProcessor
         from pyagrum.skbn import BNClassifier
 
@@ -170,9 +169,8 @@ class Agrum:
         self.model = BNClassifier(
             type_processor=processor, learningMethod=self.method, prior="Smoothing", priorWeight=1,
         )  # fmt: skip
-        assert pyagrum is not None
         self.classes_ = np.array(sorted(y.unique()))
-        self.model.fit(self._named(X), np.array(y), targetName="y_")
+        self.model.fit(self._named(X), np.array(y))
         return self
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:

@@ -4,8 +4,9 @@
   they are compared
 - `folder.py`: a run that can be taken up again
 - `structure.py`: naive Bayes, TAN, k-dependence; `search.py`: structures chosen by leaving rows out
-- `families.py`: counts, smoothed tables, every row left out in one pass; `discriminative.py`: weights
-  for the conditional likelihood; `networks.py`: both as networks; `hidden.py`: with hidden variables
+- `families.py`: counts, smoothed tables, every row left out in one pass; `discriminative.py`:
+  weights for the conditional likelihood; `networks.py`: both as networks; `hidden.py`: with hidden
+  variables
 - `classifier.py`: `Classifier`, which predicts; `evidence.py`: why, in bits
 - `judgement.py`: accuracy, log-loss, calibration, ROC; `judging.py`: on rows left out;
   `importance.py`: what each predictor is worth

@@ -69,13 +69,27 @@ class Columns:
         """What leaving one case out takes of a row's weight: one, or all that it has."""
         return np.minimum(self.weights, 1.0)
 
+    def codes(self, name: str) -> Codes:
+        """The codes of a discrete predictor."""
+        return self._codes[name]
+
+    def values(self, name: str) -> Vector:
+        """The values of a continuous predictor, NaN where missing."""
+        return self._values[name]
+
     @cached_property
-    def cells(self) -> Mapping[str, npt.NDArray[np.generic]]:
-        """Codes of the discrete predictors, values of the others."""
-        return {
-            v.name: self.table.column(v.name).astype(np.int64 if v.is_discrete else np.float64)
-            for v in self.variables
-        }
+    def _codes(self) -> Mapping[str, Codes]:
+        names = [v.name for v in self.variables if v.is_discrete]
+        return {name: self.table.column(name).astype(np.int64) for name in names}
+
+    @cached_property
+    def _values(self) -> Mapping[str, Vector]:
+        names = [v.name for v in self.variables if not v.is_discrete]
+        return {name: self.table.column(name).astype(np.float64) for name in names}
+
+    def is_number(self, name: str) -> bool:
+        """Whether a predictor is continuous."""
+        return name in self._values
 
     @cached_property
     def discrete(self) -> tuple[str, ...]:
@@ -140,7 +154,7 @@ def with_cuts(columns: Columns) -> Columns:
         if variable.is_discrete:
             variables.append(variable)
             continue
-        values = columns.cells[variable.name]
+        values = columns.values(variable.name)
         cuts = class_cuts(values, columns.classes, columns.weights, columns.n_classes)
         made = interval_variable(variable.name, cuts)
         if np.isnan(values).any():

@@ -37,6 +37,9 @@ PRECISIONS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
 MOST_STEPS = 300
 """L-BFGS stops after so many steps."""
 
+SQUARES = 10.0
+"""The weights of squares are held so much tighter: variances differ less than means."""
+
 INTERCEPT = 1e-8
 """The precision of the weights of the classes themselves: they are as good as free."""
 
@@ -77,6 +80,7 @@ def climb(
     n_tables = design.n_weights * k
     precision = np.full((design.n_weights, k), float(strength))
     precision[0] = INTERCEPT
+    stiffness = np.tile([strength, SQUARES * strength], design.numbers.shape[1] // 2)[:, None]
 
     def loss(flat: Matrix) -> tuple[float, Matrix]:
         tables, slopes = flat[:n_tables].reshape(-1, k), flat[n_tables:].reshape(-1, k)
@@ -87,9 +91,9 @@ def climb(
             tables, slopes, design.places, design.numbers, columns.classes, columns.weights,
             table_gradient, slope_gradient,
         )  # fmt: skip
-        value += 0.5 * float((precision * tables**2).sum() + strength * (slopes**2).sum())
+        value += 0.5 * float((precision * tables**2).sum() + (stiffness * slopes**2).sum())
         table_gradient += precision * tables
-        slope_gradient += strength * slopes
+        slope_gradient += stiffness * slopes
         return value, gradient
 
     size = n_tables + design.numbers.shape[1] * k
@@ -103,7 +107,7 @@ def climb(
 @cache
 def _one_thread() -> Any:
     """What keeps BLAS from spending its time on waking threads for short vectors."""
-    from threadpoolctl import ThreadpoolController
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     return ThreadpoolController()
 
@@ -126,17 +130,17 @@ class Design:
         scales: dict[str, tuple[float, float]] = {}
         size = 1
         for name in structure.order:
-            cells = columns.cells[name]
-            if cells.dtype.kind == "f":
-                scales[name] = _scale(cells, columns.weights)
-                z = np.nan_to_num((cells - scales[name][0]) / scales[name][1])
+            if columns.is_number(name):
+                values = columns.values(name)
+                scales[name] = _scale(values, columns.weights)
+                z = np.nan_to_num((values - scales[name][0]) / scales[name][1])
                 numbers += [z, _square(z)]
                 continue
             for some in _subsets(structure.parents[name]):
                 starts[name, some] = size
                 place = np.zeros(columns.n_rows, np.int64)
                 for member in (*some, name):
-                    place = place * columns.size(member) + columns.cells[member]
+                    place = place * columns.size(member) + columns.codes(member)
                 places.append(place + size)
                 size += int(np.prod([columns.size(m) for m in (*some, name)]))
         stacked = np.array(numbers).T if numbers else np.zeros((columns.n_rows, 0))

@@ -96,9 +96,7 @@ def _weighed(
             for name, before, after in zip(names, odds[:-1], odds[1:], strict=True)
         ]
         last = float(course[-1, own])
-        found.append(
-            Weighing(labels[own], last, float(odds[0]), float(odds[-1]), tuple(weights))
-        )
+        found.append(Weighing(labels[own], last, float(odds[0]), float(odds[-1]), tuple(weights)))
     return found
 
 

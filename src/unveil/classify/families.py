@@ -62,9 +62,7 @@ def class_scores(columns: Columns, parents: Sequence[str], strength: float) -> M
     scores = np.zeros((columns.n_rows, columns.n_classes))
     configurations, sizes = _levels(columns, parents)
     parts = [
-        np.bincount(
-            u * columns.n_classes + columns.classes, columns.weights, size * columns.n_classes
-        )
+        _tally(columns, u * columns.n_classes + columns.classes, size * columns.n_classes)
         for u, size in zip(configurations, sizes, strict=True)
     ]
     add_class_family(
@@ -74,30 +72,25 @@ def class_scores(columns: Columns, parents: Sequence[str], strength: float) -> M
     return scores
 
 
-def family_scores(
-    columns: Columns, name: str, parents: Sequence[str], strength: float
-) -> Matrix:
+def family_scores(columns: Columns, name: str, parents: Sequence[str], strength: float) -> Matrix:
     """log P(cell | class, parents) of every row left out, shape (n_rows, n_classes)."""
     scores = np.zeros((columns.n_rows, columns.n_classes))
-    cells = columns.cells[name]
-    if cells.dtype.kind == "f":
+    if columns.is_number(name):
         moments = gaussian_moments(columns, name)
         add_gaussian_family(
-            scores, columns.classes, cells, columns.taken, moments, float(strength),
+            scores, columns.classes, columns.values(name), columns.taken, moments, float(strength),
             _floor(moments),
         )  # fmt: skip
         return scores
     base, configurations, parts = _counts(columns, name, parents)
     add_table_family(
-        scores, columns.classes, cells, configurations, columns.taken, base,
+        scores, columns.classes, columns.codes(name), configurations, columns.taken, base,
         np.concatenate(parts), _starts(parts), float(strength),
     )  # fmt: skip
     return scores
 
 
-def family_table(
-    columns: Columns, name: str, parents: Sequence[str], strength: float
-) -> Matrix:
+def family_table(columns: Columns, name: str, parents: Sequence[str], strength: float) -> Matrix:
     """P(x | class, parents) as an array of shape (n_classes, states of parents ..., states)."""
     base, _, parts = _counts(columns, name, parents)
     r, k = base.size, columns.n_classes
@@ -120,7 +113,7 @@ def class_table(columns: Columns, parents: Sequence[str], strength: float) -> Ma
     table = np.full((1, k), 1.0 / k)
     configurations, sizes = _levels(columns, parents)
     for u, size in zip(configurations, sizes, strict=True):
-        counts = np.bincount(u * k + columns.classes, columns.weights, size * k).reshape(size, k)
+        counts = _tally(columns, u * k + columns.classes, size * k).reshape(size, k)
         table = np.repeat(table, size // len(table), axis=0)
         table = (counts + strength * table) / (counts.sum(axis=1, keepdims=True) + strength)
     return table.reshape(*(columns.size(p) for p in parents), k)
@@ -128,7 +121,7 @@ def class_table(columns: Columns, parents: Sequence[str], strength: float) -> Ma
 
 def gaussian_moments(columns: Columns, name: str) -> Matrix:
     """Weight, mean and scatter of a number in every class and, last, in all rows."""
-    values = columns.cells[name].astype(np.float64)
+    values = columns.values(name)
     there = ~np.isnan(values)
     x, y, w = values[there], columns.classes[there], columns.weights[there]
     k = columns.n_classes
@@ -155,9 +148,7 @@ def gaussian_lines(columns: Columns, name: str, strength: float) -> tuple[Matrix
 
 def best_strength(columns: Columns, structure: Structure) -> float:
     """The weight of the prior whose left-out rows have the highest conditional likelihood."""
-    found = {
-        s: log_share(columns, left_out_scores(columns, structure, s)) for s in STRENGTHS
-    }
+    found = {s: log_share(columns, left_out_scores(columns, structure, s)) for s in STRENGTHS}
     return max(STRENGTHS, key=lambda s: found[s])
 
 
@@ -180,26 +171,29 @@ def _counts(
     columns: Columns, name: str, parents: Sequence[str]
 ) -> tuple[Matrix, npt.NDArray[np.int64], list[Matrix]]:
     """Counts of the cells alone; configurations and counts with ever more parents."""
-    cells, r, k = columns.cells[name], columns.size(name), columns.n_classes
-    base = np.bincount(cells, columns.weights, r).astype(np.float64)
+    cells, r, k = columns.codes(name), columns.size(name), columns.n_classes
+    base = _tally(columns, cells, r)
     configurations, sizes = _levels(columns, parents)
     parts = [
-        np.bincount((u * k + columns.classes) * r + cells, columns.weights, size * k * r)
+        _tally(columns, (u * k + columns.classes) * r + cells, size * k * r)
         for u, size in zip(configurations, sizes, strict=True)
     ]
     return base, configurations, parts
 
 
-def _levels(
-    columns: Columns, parents: Sequence[str]
-) -> tuple[npt.NDArray[np.int64], list[int]]:
+def _levels(columns: Columns, parents: Sequence[str]) -> tuple[npt.NDArray[np.int64], list[int]]:
     """The configuration of the first 0, 1, ... parents in every row, and how many there are."""
     found, sizes = [np.zeros(columns.n_rows, np.int64)], [1]
     for parent in parents:
         size = columns.size(parent)
-        found.append(found[-1] * size + columns.cells[parent])
+        found.append(found[-1] * size + columns.codes(parent))
         sizes.append(sizes[-1] * size)
     return np.array(found), sizes
+
+
+def _tally(columns: Columns, places: npt.NDArray[np.int64], size: int) -> Matrix:
+    """The weight of the rows at each place."""
+    return np.bincount(places, columns.weights, size).astype(np.float64)
 
 
 def _starts(parts: Sequence[Matrix]) -> npt.NDArray[np.int64]:
@@ -209,4 +203,3 @@ def _starts(parts: Sequence[Matrix]) -> npt.NDArray[np.int64]:
 def _floor(moments: Matrix) -> float:
     total, _, scatter = moments[-1]
     return float(FLOOR * scatter / total) + 1e-300 if total > 0 and scatter > 0 else FLOOR
-

@@ -43,8 +43,8 @@ def importance(
 ) -> Importance:
     """The importance of a predictor from probabilities with and without it, row by row.
 
-    >>> with_it, without = np.array([[0.5, 0.5], [0.75, 0.25]]), np.array([[0.25, 0.75], [0.5, 0.5]])
-    >>> found = importance("x", with_it, without, np.array([0, 0]), np.ones(2))
+    >>> whole, less = np.array([[0.5, 0.5], [0.75, 0.25]]), np.array([[0.25, 0.75], [0.5, 0.5]])
+    >>> found = importance("x", whole, less, np.array([0, 0]), np.ones(2))
     >>> round(found.bits, 3), found.accuracy
     (0.792, 0.5)
     """

@@ -50,10 +50,10 @@ class Judgement(Record):
     """How well a classifier predicts rows it has not seen.
 
     `default_rate` is the accuracy of always saying the most frequent class; `log_loss` is the mean
-    of -ln P(true class) in nats (as in scikit-learn), `default_log_loss` that of the classes' shares
-    alone. `confusion[i, j]` is the weight of rows of class i that were predicted as j. `method`
-    says how the rows were left out: "leave-one-out" or "5-fold cross-validation". `losses` has
-    -ln P(true class) of every row.
+    of -ln P(true class) in nats (as in scikit-learn), `default_log_loss` that of the shares of the
+    classes alone. `confusion[i, j]` is the weight of rows of class i that were predicted as j.
+    `method` says how the rows were left out: "leave-one-out" or "5-fold cross-validation".
+    `losses` has -ln P(true class) of every row.
     """
 
     classes: tuple[Label, ...]

@@ -1,8 +1,9 @@
-"""A learned classifier judged on rows left out: one pass where counts can be taken back, else folds.
+"""A learned classifier judged on rows left out: by taking counts back where that is fair.
 
 Leaving one out keeps the structure and the strength of the prior as they are; each row is predicted
-from the counts of all others. Where the structure itself was chosen by that criterion, where numbers
-were cut by the class, or where parameters are not counts, everything is learned anew in every fold.
+from the counts of all others, in one pass. Where the structure itself was chosen by that criterion,
+where numbers were cut by the class, or where parameters are not counts, everything is learned anew
+in every fold.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def judge_fit(
         return _by_counts(columns, fit, ticker)
     seen = parts is not None and parts.columns is columns and parts.is_whole
     if best is None or best.networks == () or not seen:
-        given = None if fit.strength is None or recipe.parameters == "generative" else [fit.strength]
+        given = (
+            None if fit.strength is None or recipe.parameters == "generative" else [fit.strength]
+        )
         again = dealt(columns, folds, seed)
         trial = try_recipe(recipe, again, None, given, seed, ticker)
         if trial is not None and (trial.n_folds == len(again.parts) or best is None):
@@ -63,14 +66,15 @@ def judge_fit(
 
 def leave_one_out(columns: Columns, fit: Fit) -> Matrix:
     """P(class | row) of every row from the counts of all others, shape (n_rows, n_classes)."""
-    assert fit.structure is not None and fit.strength is not None
+    assert fit.structure is not None
+    assert fit.strength is not None
     return shares(left_out_scores(columns, fit.structure, fit.strength))
 
 
 def _by_counts(
     columns: Columns, fit: Fit, ticker: Ticker
 ) -> tuple[Judgement, tuple[Importance, ...]]:
-    assert fit.structure is not None and fit.strength is not None
+    assert fit.structure is not None
     whole = leave_one_out(columns, fit)
     judgement = judged(
         whole, columns.classes, columns.target.labels, columns.weights, LEAVE_ONE_OUT

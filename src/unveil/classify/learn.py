@@ -31,6 +31,9 @@ __all__ = ["LearnedClassifier", "learn_classifier"]
 CHOSEN_FROM = 10_000
 """Recipes are compared on at most so many rows; the best is then learned from all."""
 
+TIE = 0.5
+"""A simpler recipe is as good when it is behind by at most so many standard errors."""
+
 MANY = 2_000
 """With more rows than this, recipes are compared on two of the folds: they say enough."""
 
@@ -182,7 +185,7 @@ def telling(columns: Columns) -> list[str]:
     """A sentence for every discrete predictor that says the class outright."""
     found = []
     for name in columns.discrete:
-        cells, size = columns.cells[name], columns.size(name)
+        cells = columns.codes(name)
         pairs = np.unique(cells * columns.n_classes + columns.classes)
         states = np.unique(cells)
         if len(pairs) == len(states) and len(states) <= columns.n_rows / 2:
@@ -191,6 +194,14 @@ def telling(columns: Columns) -> list[str]:
                 "before the class is, leave it out"
             )
     return found
+
+
+def _as_good(trial: Trial, best: Trial) -> bool:
+    """Whether it is behind the best by less than a part of the standard error of that."""
+    if trial.losses is None or best.losses is None:
+        return trial is best
+    behind = trial.losses - best.losses
+    return float(behind.mean()) <= TIE * float(behind.std()) / len(behind) ** 0.5
 
 
 @dataclass
@@ -223,11 +234,15 @@ class _Work:
         )
 
     def best(self, trials: Sequence[Trial]) -> Trial | None:
-        """The trial with the least log-loss, of those that saw all folds if any did."""
+        """The trial with the least log-loss, of those that saw all folds if any did.
+
+        An earlier, simpler one is preferred where it is as good but for chance.
+        """
         if self.parts is None or not trials:
             return None
         whole = [t for t in trials if t.n_folds == len(self.parts.parts)]
-        return min(whole or trials, key=lambda t: t.log_loss)
+        best = min(whole or trials, key=lambda t: t.log_loss)
+        return next((t for t in whole if _as_good(t, best)), best)
 
     def fit(self, recipe: Recipe, strength: float | None) -> Fit:
         """The recipe on all rows."""

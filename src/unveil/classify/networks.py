@@ -35,7 +35,7 @@ def counted_network(columns: Columns, structure: Structure, strength: float) -> 
         TableCPD(columns.target, above, class_table(columns, structure.class_parents, strength))
     )
     for name in structure.order:
-        if columns.cells[name].dtype.kind == "f":
+        if columns.is_number(name):
             means, variances = gaussian_lines(columns, name, strength)
             cpds.append(_gaussian(columns, name, means, variances))
         else:
@@ -121,7 +121,7 @@ def _normalised(
 
 def family_share(columns: Columns, name: str, strength: float) -> Matrix:
     """P(x) of a predictor in all rows."""
-    counts = np.bincount(columns.cells[name], columns.weights, columns.size(name))
+    counts = np.bincount(columns.codes(name), columns.weights, columns.size(name))
     result: Matrix = (counts + strength / counts.size) / (counts.sum() + strength)
     return result
 
@@ -149,7 +149,7 @@ def _common(columns: Columns, structure: Structure, name: str) -> Matrix:
     shape = [columns.size(m) for m in (*parents, name)]
     place = np.zeros(columns.n_rows, np.int64)
     for member in (*parents, name):
-        place = place * columns.size(member) + columns.cells[member]
+        place = place * columns.size(member) + columns.codes(member)
     counts = np.bincount(place, columns.weights, int(np.prod(shape))).reshape(shape)
     share = family_share(columns, name, 1.0)
     table = (counts + share) / (counts.sum(axis=-1, keepdims=True) + 1.0)
@@ -163,9 +163,7 @@ def _centred(table: Matrix) -> Matrix:
     return result
 
 
-def _gaussian_parts(
-    name: str, weights: Weights, tilt: Matrix
-) -> tuple[Matrix, Matrix, Matrix]:
+def _gaussian_parts(name: str, weights: Weights, tilt: Matrix) -> tuple[Matrix, Matrix, Matrix]:
     """Means, variances and what was divided out of exp(a z + q z^2 / 2 - z^2 / 2), by class.
 
     z is the standardised value; its precision 1 - q must be positive, so that all q are lowered

@@ -79,7 +79,7 @@ class Structure:
 
 def naive(columns: Columns) -> Structure:
     """Every predictor depends on the class alone."""
-    return Structure({name: () for name in columns.names})
+    return Structure(dict.fromkeys(columns.names, ()))
 
 
 def tree_augmented(columns: Columns) -> Structure:
@@ -134,7 +134,7 @@ def k_dependence(columns: Columns, k: int = 2, perfect: bool = False) -> Structu
 def information(columns: Columns) -> tuple[Matrix, Matrix]:
     """I(X; Y | C) of every two discrete predictors, and I(X; C) of each, in nats."""
     names = columns.discrete
-    codes = np.array([columns.cells[n] for n in names], dtype=np.int64)
+    codes = np.array([columns.codes(n) for n in names])
     sizes = np.array([columns.size(n) for n in names], dtype=np.int64)
     between = np.zeros((len(names), len(names)))
     pair_information(codes, sizes, columns.classes, columns.n_classes, columns.weights, between)

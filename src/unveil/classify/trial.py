@@ -87,7 +87,7 @@ def dealt(columns: Columns, folds: int, seed: int | None) -> Folds:
         own = columns.table.take(rows)
         part = _dealt(own, folds, generator)
         shares[rows] = np.roll(part, turn, axis=1)  # so that small classes do not all start alike
-        turn += int(round(own.total_weight)) % folds
+        turn += round(own.total_weight) % folds
     parts = [parted(columns.table, share) for share in shares.T if share.any()]
     return Folds(columns, tuple(parts))
 
@@ -231,4 +231,4 @@ def choose(
 
 
 def _lighter(trial: Trial) -> Trial:
-    return replace(trial, networks=(), probabilities=None, losses=None)
+    return replace(trial, networks=(), probabilities=None)

@@ -71,7 +71,8 @@ def _version(wanted: bool) -> None:
 
 
 COMMANDS = (
-    info, learn, fit, discover, classify, cluster, query, predict, impute, convert, sample, datasets, demo,
+    info, learn, fit, discover, classify, cluster, query, predict, impute, convert, sample,
+    datasets, demo,
 )  # fmt: skip
 for command in COMMANDS:
     app.command(cls=Command)(command)

@@ -128,9 +128,7 @@ def add_gaussian_family(
             mean = (n * m + strength * m0) / total
             spread = s + strength * v0 + n * strength / total * (m - m0) ** 2
             variance = max(spread / total, floor)
-            scores[row, c] -= 0.5 * (
-                math.log(2 * math.pi * variance) + (x - mean) ** 2 / variance
-            )
+            scores[row, c] -= 0.5 * (math.log(2 * math.pi * variance) + (x - mean) ** 2 / variance)
 
 
 @compiled

@@ -13,7 +13,7 @@ from unveil.report.page import Cell, Page
 from unveil.report.picture import svg_text
 from unveil.report.probability_table import add_distribution, family
 from unveil.report.square_chart import square_chart, weight_chart
-from unveil.table.variable import label_text
+from unveil.table.variable import Label, label_text
 
 if TYPE_CHECKING:
     from unveil.classify import Judgement, LearnedClassifier, Weighing
@@ -217,11 +217,15 @@ def _add_rows(page: Page, learned: LearnedClassifier, table: Table) -> None:
 def _bars(found: Weighing) -> list[tuple[str, float]]:
     known = [w for w in found.strongest if w.value is not None]
     bars = [("beforehand", found.before)]
-    bars += [(f"{w.predictor} = {label_text(w.value)}", w.bits) for w in known[:MOST_CELLS]]
+    bars += [(f"{w.predictor} = {_text(w.value)}", w.bits) for w in known[:MOST_CELLS]]
     rest = known[MOST_CELLS:]
     if rest:
         bars.append((f"{len(rest)} more cells", sum(w.bits for w in rest)))
     return [*bars, ("in all", found.after)]
+
+
+def _text(value: Label | None) -> str:
+    return "" if value is None else label_text(value)
 
 
 def _rows_to_explain(learned: LearnedClassifier, table: Table) -> list[tuple[str, int]]:
@@ -233,7 +237,7 @@ def _rows_to_explain(learned: LearnedClassifier, table: Table) -> list[tuple[str
     best = shares.max(axis=1)
     found = {"the surest": int(best.argmax()), "the most doubtful": int(best.argmin())}
     if learned.target in some:
-        labels = {label: code for code, label in enumerate(learned.classes)}
+        labels: dict[Label | None, int] = {x: code for code, x in enumerate(learned.classes)}
         truth = np.array([labels.get(label, -1) for label in some.labels(learned.target)])
         known = truth >= 0
         own = np.where(known, shares[np.arange(len(truth)), np.maximum(truth, 0)], 1.0)
