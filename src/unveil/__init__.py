@@ -41,7 +41,10 @@ _ROOM_OF = {
     "fit_em": "unveil.em",
     "latent_classes": "unveil.em",
     "structural_em": "unveil.em",
+    "Classifier": "unveil.classify",
+    "learn_classifier": "unveil.classify",
     "BayesianNetwork": "unveil.estimators",
+    "BayesianNetworkClassifier": "unveil.estimators",
     "Discretizer": "unveil.estimators",
     "HiddenVariableDiscovery": "unveil.estimators",
     "LatentClassModel": "unveil.estimators",
@@ -49,6 +52,7 @@ _ROOM_OF = {
     "log_loss": "unveil.evaluate",
 }
 _ROOMS = (
+    "classify",
     "datasets",
     "discovery",
     "em",
@@ -74,6 +78,7 @@ __all__ = [*_ROOM_OF, *_ROOMS]
 
 if TYPE_CHECKING:
     from unveil import (
+        classify,
         datasets,
         discovery,
         em,
@@ -94,10 +99,12 @@ if TYPE_CHECKING:
         statistics,
         table,
     )
+    from unveil.classify import Classifier, learn_classifier
     from unveil.discovery import Settings, discover
     from unveil.em import fit_em, latent_classes, structural_em
     from unveil.estimators import (
         BayesianNetwork,
+        BayesianNetworkClassifier,
         Discretizer,
         HiddenVariableDiscovery,
         LatentClassModel,

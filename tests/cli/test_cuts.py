@@ -90,12 +90,12 @@ def test_in_python(folder, rows):
 
 def test_estimators(rows):
     frame = unveil.Table.from_frame(rows).to_pandas()
-    model = unveil.BayesianNetwork(discretize="kmeans", target="sick", random_state=1).fit(frame)
+    model = unveil.BayesianNetwork(discretize="kmeans", random_state=1).fit(frame)
     assert set(model.cuts_) == {"age", "dose"}
     said = model.network_.predict(unveil.Table.from_frame(rows), "sick")
-    assert said == model.predict(frame).tolist()
+    assert said == model.network_.predict(frame, "sick")
     coarse = unveil.Discretizer(method="kmeans").fit(frame)
     assert coarse.cuts_ == model.cuts_
     cut = coarse.transform(frame)
     assert cut["age"].cat.categories.tolist() == list(model.network_.variable("age").states)
-    assert model.predict(cut).tolist() == said
+    assert model.network_.predict(cut, "sick") == said

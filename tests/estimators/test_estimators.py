@@ -16,6 +16,7 @@ from unveil.em.mixture import latent_classes
 from unveil.errors import DataError, UnveilWarning
 from unveil.estimators import (
     BayesianNetwork,
+    BayesianNetworkClassifier,
     Discretizer,
     HiddenVariableDiscovery,
     LatentClassModel,
@@ -25,20 +26,14 @@ from unveil.estimators import (
 # the cuts of the other methods do not heed weights, which check_sample_weight_equivalence needs.
 CHECKED = [
     LatentClassModel(discretize="equal_width", n_starts=2, max_iterations=200),
-    BayesianNetwork(discretize="equal_width", target="y"),
     BayesianNetwork(discretize="equal_width"),
+    BayesianNetworkClassifier(model="naive", parameters="generative", numbers="gaussian"),
+    BayesianNetworkClassifier(model="tan", parameters="discriminative", numbers="cut", strength=1),
     Discretizer(),
 ]
-EXCLUDED = {
-    "check_sample_weight_equivalence_on_dense_data": "subtracts predictions, which are labels here",
-    "check_classifiers_regression_target": "a continuous target is cut, as asked for",
-    "check_supervised_y_no_nan": "rows without a label of the target are welcome",
-}
 
 
-@parametrize_with_checks(
-    CHECKED, expected_failed_checks=lambda e: EXCLUDED if isinstance(e, BayesianNetwork) else {}
-)
+@parametrize_with_checks(CHECKED)
 @pytest.mark.filterwarnings("default")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -157,21 +152,6 @@ def test_network_from_complete_and_incomplete_rows():
     assert BayesianNetwork(max_parents=1).fit(rows).dag_.n_arcs <= 7
 
 
-def test_prediction_of_a_target():
-    asia = datasets.network("asia")
-    rows = asia.sample(1000, seed=1)
-    model = BayesianNetwork(target="either", random_state=1).fit(rows)
-    predicted = model.predict(rows)
-    assert (predicted == np.array(rows.labels("either"))).mean() > 0.95
-    np.testing.assert_array_equal(model.predict(rows.without("either")), predicted)
-    frame = rows.to_pandas()
-    np.testing.assert_array_equal(model.predict(frame.drop(columns="either")), predicted)
-    proba = model.predict_proba(rows, target="smoke")
-    assert proba.shape == (1000, 2)
-    with pytest.raises(DataError, match="say which column to predict"):
-        BayesianNetwork().fit(rows).predict(rows)
-
-
 def test_samples_come_without_the_hidden_class(answers):
     model = LatentClassModel(n_starts=2, random_state=1).fit(answers)
     drawn = model.sample(50, random_state=1)
@@ -244,31 +224,15 @@ def test_a_wrong_value_is_told_at_fit_before_anything_is_read(model, words):
         model.fit(None)
 
 
-@pytest.mark.parametrize("kind", [LatentClassModel, BayesianNetwork, HiddenVariableDiscovery])
+@pytest.mark.parametrize(
+    "kind",
+    [LatentClassModel, BayesianNetwork, BayesianNetworkClassifier, HiddenVariableDiscovery],
+)
 def test_every_setting_has_its_constraint(kind):
     assert set(kind._parameter_constraints) == set(kind().get_params())
 
 
 # Manners ---------------------------------------------------------------------------------------
-
-
-def test_y_is_the_target(answers):
-    frame = answers.to_pandas()
-    X, y = frame.drop(columns="q0"), frame["q0"]
-    model = BayesianNetwork(random_state=1).fit(X, y)
-    assert (model.target_, model.classes_.tolist()) == ("q0", ["no", "yes"])
-    assert model.network_.dag == BayesianNetwork(random_state=1).fit(frame).network_.dag
-    right = float(np.mean(model.predict(X) == y.to_numpy()))
-    assert model.score(X, y) == pytest.approx(right)
-    assert right > 0.8
-    assert BayesianNetwork(random_state=1, target="q0").fit(frame).score(frame) == right
-    assert BayesianNetwork(random_state=1).fit(X.to_numpy(), y.to_list()).target_ == "y"
-    with pytest.raises(DataError, match="X has a column 'q0', the target, and y is given"):
-        BayesianNetwork(target="q0").fit(frame, y)
-    with pytest.raises(DataError, match="needs the true labels of 'q0'"):
-        model.score(X)
-    with pytest.raises(DataError, match="y has 3 entries and X has 500 rows"):
-        BayesianNetwork().fit(X, y[:3])
 
 
 def test_cross_validation_with_scikit_learn(answers):
@@ -277,8 +241,9 @@ def test_cross_validation_with_scikit_learn(answers):
     X, y = frame.drop(columns="q0"), frame["q0"]
     with pytest.warns(UnveilWarning, match="'perhaps' not among the known states"):
         found = cross_validate(
-            BayesianNetwork(random_state=1), X, y, scoring=["accuracy", "neg_log_loss", "roc_auc"]
-        )
+            BayesianNetworkClassifier(model="tan", parameters="generative"), X, y,
+            scoring=["accuracy", "neg_log_loss", "roc_auc"],
+        )  # fmt: skip
     assert found["test_accuracy"].mean() > 0.8
     assert found["test_roc_auc"].mean() > 0.8
     with pytest.warns(UnveilWarning):
@@ -317,7 +282,7 @@ def test_a_discretizer_keeps_rows_and_kinds():
     assert (out.index.tolist(), out["z"].tolist()) == ([7, 8, 9], ["a", "b", "c"])
     assert out["x"].isna().tolist() == [False, False, True]
     assert coarse.transform({"x": [9.0], "z": ["new"]}) == {"x": [">= 2"], "z": ["new"]}
-    line = make_pipeline(Discretizer(), BayesianNetwork(random_state=1))
+    line = make_pipeline(Discretizer(), BayesianNetworkClassifier(model="naive"))
     numbers = np.random.default_rng(1).normal(size=(200, 2))
     label = numbers[:, 0] > 0
     assert line.fit(numbers, label).score(numbers, label) > 0.8

@@ -15,6 +15,7 @@ from typing import Annotated
 
 import typer
 
+from unveil.cli.classify import classify
 from unveil.cli.cluster import cluster
 from unveil.cli.convert import convert
 from unveil.cli.datasets import datasets
@@ -71,8 +72,8 @@ def _version(wanted: bool) -> None:
 
 
 COMMANDS = (
-    info, learn, fit, discover, cluster, query, predict, impute, convert, sample, datasets, demo,
-    serve,
+    info, learn, fit, discover, classify, cluster, query, predict, impute, convert, sample,
+    datasets, demo, serve,
 )  # fmt: skip
 for command in COMMANDS:
     app.command(cls=Command)(command)

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-import numpy as np
-import numpy.typing as npt
-from sklearn.utils import ClassifierTags
-from sklearn.utils.validation import check_is_fitted
-
-from unveil.errors import DataError
-from unveil.estimators.door import Matrix, TableEstimator, names_of, seed_of
+from unveil.estimators.door import TableEstimator, seed_of
 from unveil.estimators.settings import SHARED, one_of, whole_from
 from unveil.graph.dag import DAG
 from unveil.learning import learn, score_named
 from unveil.score import SCORES
 from unveil.search.constraints import Constraints
 from unveil.search.learn import SEARCHES
-from unveil.table.core import Table
 from unveil.table.options import Unknown
-from unveil.table.places import free_name
-from unveil.table.variable import Label, label_finder
 
 __all__ = ["BayesianNetwork"]
 
 
 class BayesianNetwork(TableEstimator):
     """A Bayesian network learned from a table: by search, or structural EM where cells are missing.
+
+    It models all columns together: `network_` answers questions about any of them. To predict one
+    column as well as possible, use `BayesianNetworkClassifier`.
 
     Parameters
     ----------
@@ -40,10 +33,6 @@ class BayesianNetwork(TableEstimator):
         At most so many parents for any variable.
     equivalent_sample_size
         The equivalent sample size of the BDeu score and of the prior of the parameters.
-    target
-        The column that `predict`, `predict_proba` and `score` are about, unless they are told. With
-        `fit(X, y)` it is the name of the column that `y` becomes: by default the name that `y` has,
-        or `y`.
     discretize, n_bins
         How to cut continuous columns, and into how many bins; `None` refuses them.
     unknown
@@ -56,20 +45,14 @@ class BayesianNetwork(TableEstimator):
     ----------
     network_, dag_, score_
         The network, its graph, and its score in nats.
-    target_, classes_
-        The target, or `None`, and its labels in the order of `predict_proba`.
     cuts_, n_features_in_, feature_names_in_
         The cuts of continuous columns, the number of columns and, if they had any, their names.
 
     >>> from unveil import datasets
     >>> rows = datasets.network("asia").sample(2000, seed=1)
-    >>> model = BayesianNetwork(target="lung", random_state=1).fit(rows)
-    >>> model.predict(rows.without("lung"))[:3].tolist()
+    >>> model = BayesianNetwork(random_state=1).fit(rows)
+    >>> model.network_.predict(rows.without("lung"), "lung")[:3]
     ['no', 'no', 'no']
-    >>> frame = rows.to_pandas()
-    >>> X, y = frame.drop(columns="dysp"), frame["dysp"]
-    >>> round(BayesianNetwork(random_state=1).fit(X, y).score(X, y), 3)
-    0.868
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -77,7 +60,6 @@ class BayesianNetwork(TableEstimator):
         "criterion": [one_of(SCORES)],
         "search": [one_of(SEARCHES)],
         "max_parents": [whole_from(0), None],
-        "target": [str, None],
     }
 
     def __init__(
@@ -87,7 +69,6 @@ class BayesianNetwork(TableEstimator):
         search: str = "combined",
         max_parents: int | None = None,
         equivalent_sample_size: float = 1.0,
-        target: str | None = None,
         discretize: str | None = None,
         n_bins: int = 3,
         unknown: Unknown = "missing",
@@ -97,17 +78,14 @@ class BayesianNetwork(TableEstimator):
         self.search = search
         self.max_parents = max_parents
         self.equivalent_sample_size = equivalent_sample_size
-        self.target = target
         self.discretize = discretize
         self.n_bins = n_bins
         self.unknown = unknown
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn structure and parameters; `y`, if given, is one more column, and the target."""
-        target = None if y is None else (self._name_of(X, y), y)
-        table = self._fit_table(X, sample_weight, target)
-        self.target_ = self.target if target is None else target[0]
+        """Learn structure and parameters; `y` is ignored."""
+        table = self._fit_table(X, sample_weight)
         limits = Constraints(max_parents=self.max_parents)
         score = score_named(self.criterion, self.equivalent_sample_size)
         seed = seed_of(self.random_state)
@@ -115,86 +93,9 @@ class BayesianNetwork(TableEstimator):
             table, score, self.search, constraints=limits, prior=self._prior(), seed=seed
         )
         self.network_, self.score_ = learned.network, learned.score
-        if self.target_ is not None:
-            self.classes_ = _as_array(self.network_.variable(self.target_).labels)
         return self
-
-    def _name_of(self, X: Any, y: Any) -> str:
-        """What the column of `y` is called."""
-        if self.target is not None:
-            return self.target
-        return free_name(str(getattr(y, "name", None) or "y"), names_of(X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if getattr(self, "target_", self.target) is not None:
-            tags.estimator_type = "classifier"
-            tags.classifier_tags = ClassifierTags()
-        return tags
 
     @property
     def dag_(self) -> DAG:
         """The graph."""
         return self.network_.dag
-
-    def predict_proba(self, X: Any, target: str | None = None) -> Matrix:
-        """P(target | the row's other cells), shape (n_rows, states of the target).
-
-        `X` may have a column of that name; it is not used. The columns of the answer follow
-        `classes_`, or the states of `network_.variable(target)`.
-        """
-        name, table = self._question(X, target)
-        return self.network_.posterior(table, of=name)[name]
-
-    def predict(self, X: Any, target: str | None = None) -> npt.NDArray[Any]:
-        """The most probable label of the target in every row, given the row's other cells."""
-        name, table = self._question(X, target)
-        return _as_array(self.network_.posterior(table, of=name).best(name))
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """With a target, the share of rows whose label is predicted; else the log-likelihood.
-
-        The true labels are `y`, or the target's column in `X`. Without a target it is the mean
-        log-likelihood of the rows, in nats per row (for any model: `score_samples`).
-        """
-        check_is_fitted(self, "network_")
-        if self.target_ is None:
-            return super().score(X, y, sample_weight)
-        truth = self._truth(X, y)
-        said = self.network_.variable(self.target_)
-        predicted = [said.code_of(label) for label in self.predict(X)]
-        right = truth == np.array(predicted)
-        return float(np.average(right, weights=sample_weight))
-
-    def _truth(self, X: Any, y: Any) -> npt.NDArray[np.int64]:
-        """The true states of the target; -1 for a label that `fit` has not seen."""
-        assert self.target_ is not None
-        variable = self.network_.variable(self.target_)
-        if y is None:
-            table = self._table(X, optional=self.target_)
-            if self.target_ not in table:
-                raise DataError(
-                    f"score needs the true labels of {self.target_!r}: as y, or as a column of X"
-                )
-            labels = table.labels(self.target_)
-        else:
-            labels = Table.from_frame({"y": np.asarray(y).ravel()}).labels("y")
-        find = label_finder(variable)
-        codes = [None if label is None else find(label) for label in labels]
-        return np.array([-1 if code is None else code for code in codes])
-
-    def _question(self, X: Any, target: str | None) -> tuple[str, Table]:
-        """The target and the rows without it."""
-        check_is_fitted(self, "network_")
-        name = self.target_ if target is None else target
-        if name is None:
-            raise DataError("say which column to predict: predict(X, target=...) or target=...")
-        self.network_.variable(name)
-        table = self._table(X, optional=name)
-        if name not in table:
-            return name, table
-        return name, table.without(name) if table.n_columns > 1 else table.hide(name)
-
-
-def _as_array(labels: Sequence[Label | None]) -> npt.NDArray[Any]:
-    return np.array(labels, dtype=object if isinstance(labels[0], str) else None)

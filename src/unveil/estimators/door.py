@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unveil.errors import DataError
@@ -133,32 +133,24 @@ class TableEstimator(DensityMixin, TableReader):
         rows = self.network_.sample(n_samples, seed_of(random_state))
         return rows.without(self.network_.hidden) if self.network_.hidden else rows
 
-    def _fit_table(
-        self, X: Any, sample_weight: Any, target: tuple[str, Any] | None = None
-    ) -> Table:
-        """The table to learn from, the column of the target last; the columns are noted.
+    def _fit_table(self, X: Any, sample_weight: Any) -> Table:
+        """The table to learn from; the columns are noted.
 
         The settings are checked first, all of them, before anything is read.
         """
         check_settings(self)
         table = self._read(X, None, sample_weight)
         names = table.names
-        if target is not None:
-            table = _joined(table, *target)
         ready = prepare(
             table, discretize=self.discretize, n_bins=self.n_bins, keep=table.names
         ).table
         self._variables: dict[str, Variable | None] = {n: ready.variable(n) for n in names}
         return ready
 
-    def _table(self, X: Any, sample_weight: Any = None, optional: str | None = None) -> Table:
-        """New rows, read as those that `fit` saw; the column `optional` may be absent."""
+    def _table(self, X: Any, sample_weight: Any = None) -> Table:
+        """New rows, read as those that `fit` saw."""
         check_is_fitted(self, "network_")
-        known = dict(self._variables)
-        named = names_of(X)
-        if optional in known and named and optional not in named:
-            known.pop(optional)
-        return self._read(X, known, sample_weight, self.unknown)
+        return self._read(X, self._variables, sample_weight, self.unknown)
 
     def _prior(self) -> EquivalentSampleSize | None:
         size = self.equivalent_sample_size
@@ -189,20 +181,6 @@ def shaped_like(X: Any, table: Table) -> Any:
             codes = table.column(variable.name).astype(np.float64)
             numbers[:, i] = np.where(table.missing(variable.name), np.nan, codes)
     return numbers
-
-
-def _joined(table: Table, name: str, y: Any) -> Table:
-    """The table with the column that `y` holds."""
-    # A series keeps the categories it declares.
-    cells = y if hasattr(y, "name") else column_or_1d(y, warn=True)
-    column = Table.from_frame({name: cells})
-    if name in table:
-        raise DataError(
-            f"X has a column {name!r}, the target, and y is given as well; leave one of them out"
-        )
-    if column.n_rows != table.n_rows:
-        raise DataError(f"y has {column.n_rows} entries and X has {table.n_rows} rows")
-    return table.with_column(column.variables[0], column.column(name))
 
 
 def _named(frame: Any) -> Any:

@@ -14,6 +14,7 @@ from unveil.infer.posterior import posterior
 from unveil.model.network import Network
 from unveil.table.core import Column, Table
 from unveil.table.door import Data, as_table
+from unveil.table.missingness import empty_as_state
 from unveil.table.options import Unknown
 from unveil.table.variable import Variable
 
@@ -38,6 +39,7 @@ def with_posteriors(
     targets = list(of) if of else default_targets(network, table)
     aside = targets if len(targets) == 1 else []  # nothing asks for the labels of this column
     known = table.like([v for v in network.variables if v.name not in aside], unknown=unknown)
+    known = empty_as_state(known)
     for target in targets:
         variable = network.variable(target)
         given = known.without(target) if target in known else known

@@ -14,7 +14,7 @@ from unveil.report import colours
 from unveil.report.picture_svg import FONTS
 from unveil.report.text import escape, number, numbers, shorten, text_width
 
-__all__ = ["bar_chart", "before_after_chart", "line_chart", "ticks"]
+__all__ = ["bar_chart", "before_after_chart", "line_chart", "svg_of", "ticks"]
 
 SIZE = 12.0
 ROW, BAR = 24.0, 15.0
@@ -65,7 +65,7 @@ def bar_chart(
             f'<text class="value" x="{_n(width)}" y="{_n(_base(i))}" text-anchor="end" '
             f'fill="{colours.MUTED}">{value_text}</text></g>'
         )
-    return _svg("bars", width, len(rows) * ROW, marks)
+    return svg_of("bars", width, len(rows) * ROW, marks)
 
 
 def before_after_chart(
@@ -104,7 +104,7 @@ def before_after_chart(
                 f'<text class="value" x="{_n(left + scale * value + 6)}" y="{_n(y + 9)}" '
                 f'font-size="10" fill="{colours.MUTED}">{number(value)}</text></g>'
             )
-    return _svg("bars", width, head + len(rows) * row, marks)
+    return svg_of("bars", width, head + len(rows) * row, marks)
 
 
 def line_chart(
@@ -190,7 +190,7 @@ def line_chart(
             f'<text class="label" transform="translate(12 {middle}) rotate(-90)" '
             f'text-anchor="middle" fill="{colours.INK}">{escape(y_name)}</text>'
         )
-    return _svg("lines", width, height, marks)
+    return svg_of("lines", width, height, marks)
 
 
 _PAIR = (colours.BEFORE, colours.MAIN)
@@ -246,7 +246,8 @@ def _legend(names: tuple[str, str], left: float) -> str:
     return "".join(parts)
 
 
-def _svg(kind: str, width: float, height: float, marks: Sequence[str]) -> str:
+def svg_of(kind: str, width: float, height: float, marks: Sequence[str]) -> str:
+    """The marks as one `<svg>` element."""
     body = "\n".join(marks)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart {kind}" role="img" '

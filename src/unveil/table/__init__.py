@@ -21,13 +21,14 @@ from unveil.table.door import Data, Weights, as_table, ready_table
 from unveil.table.frames import from_frame
 from unveil.table.gaps import MissingnessReport
 from unveil.table.io import read_table, write_table
-from unveil.table.missingness import missing_as_state, missingness
+from unveil.table.missingness import EMPTY_STATE, empty_as_state, missing_as_state, missingness
 from unveil.table.prepare import Prepared, prepare
 from unveil.table.text import DEFAULT_MISSING, MAX_INTEGER_STATES
 from unveil.table.variable import Label, Variable, label_finder, label_key, label_text
 
 __all__ = [
     "DEFAULT_MISSING",
+    "EMPTY_STATE",
     "MAX_INTEGER_STATES",
     "Column",
     "ColumnDescription",
@@ -43,6 +44,7 @@ __all__ = [
     "code_dtype",
     "cut_variables",
     "describe",
+    "empty_as_state",
     "from_frame",
     "interval_variable",
     "label_finder",

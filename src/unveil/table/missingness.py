@@ -20,9 +20,12 @@ from unveil.table.fold import row_groups
 from unveil.table.gaps import ColumnGaps, GapHint, GapPair, GapPattern, MissingnessReport
 from unveil.table.variable import Label, Variable, label_text
 
-__all__ = ["missing_as_state", "missingness"]
+__all__ = ["EMPTY_STATE", "empty_as_state", "missing_as_state", "missingness"]
 
 Vector = npt.NDArray[np.float64]
+
+EMPTY_STATE = "(empty)"
+"""The state of a model's variable that stands for an empty cell; see `empty_as_state`."""
 
 N_BINS = 4
 """A continuous column is looked at in so many parts of about equal weight."""
@@ -92,6 +95,26 @@ def missing_as_state(
         wider = Variable(name, [*variable.labels, label], variable.hidden, variable.cuts)
         codes = np.where(missing, variable.n_states, table.column(name).astype(np.int64))
         table = table.with_column(wider, codes)
+    return table
+
+
+def empty_as_state(table: Table) -> Table:
+    """The table with empty cells in the state "(empty)" of every column that has such a state.
+
+    A model that was learned with empty cells as a state of their own has variables with it;
+    `missing_as_state(table, label=EMPTY_STATE)` is how they come by it.
+
+    >>> table = Table.from_frame({"x": ["a", None]}).like([Variable("x", ["a", EMPTY_STATE])])
+    >>> empty_as_state(table).labels("x")
+    ['a', '(empty)']
+    """
+    for variable in table.variables:
+        if variable.states is not None and EMPTY_STATE in variable.states:
+            missing = table.missing(variable.name)
+            if missing.any():
+                code = variable.states.index(EMPTY_STATE)
+                codes = np.where(missing, code, table.column(variable.name).astype(np.int64))
+                table = table.with_column(variable, codes)
     return table
 
 

@@ -13,7 +13,7 @@ from unveil.table.discretize import cut_variables
 from unveil.table.places import tell
 from unveil.table.roles import FEW_ROWS, Role, role_of
 
-__all__ = ["Prepared", "prepare"]
+__all__ = ["Prepared", "prepare", "without_identifiers"]
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,7 @@ def prepare(
         if set(drop) >= set(table.names):
             raise DataError("all columns are dropped, which leaves nothing to learn from")
         table = table.without(drop)
-    left_out = _leave_out(table, keep)
-    table = table.without(left_out) if left_out else table
+    table, left_out = without_identifiers(table, keep)
     _tell_of_weights(table, keep)
     continuous = [v.name for v in table.variables if not v.is_discrete]
     _refuse_empty(table, continuous)
@@ -70,6 +69,19 @@ def prepare(
         table = table.like(cut_variables(table, continuous, method=discretize, n_bins=n_bins))
     _tell_of_identifiers(table)
     return Prepared(table, left_out)
+
+
+def without_identifiers(table: Table, keep: Collection[str] = ()) -> tuple[Table, tuple[str, ...]]:
+    """The table without identifiers, row numbers and dates, and their names; `keep` stays.
+
+    Each of them is told by a warning.
+
+    >>> rows = Table.from_frame({"x": ["a", "b"] * 30, "id": [f"p{i}" for i in range(60)]})
+    >>> without_identifiers(rows, keep=["id"])[1]
+    ()
+    """
+    left_out = _leave_out(table, keep)
+    return (table.without(left_out) if left_out else table), left_out
 
 
 def _leave_out(table: Table, keep: Collection[str]) -> tuple[str, ...]:
