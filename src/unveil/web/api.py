@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import secrets
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path as PathOfFile
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request
@@ -19,12 +22,14 @@ from unveil.web.asked import Asked
 from unveil.web.drawing import drawn, drawn_before_after, places_of
 from unveil.web.events import follow
 from unveil.web.lines import command_line, python_lines
+from unveil.web.places import Places
 from unveil.web.questions import Question, answer
-from unveil.web.rows import page_of_rows
+from unveil.web.predicting import SENT
+from unveil.web.rows import ROW_FILES, page_of_rows, row_explained
 from unveil.web.safety import report_policy
 from unveil.web.state import Server, server_of
 from unveil.web.store import Analysis, Job, NoSuchThing
-from unveil.web.upload import from_example, receive
+from unveil.web.upload import from_example, receive, save_stream, shown_name
 
 __all__ = ["router"]
 
@@ -91,7 +96,7 @@ def analysis(key: Key, at: At) -> dict[str, Any]:
 
 
 @router.put("/a/{key}/asked")
-def ask_of_table(key: Key, asked: Asked, at: At) -> dict[str, Any]:
+async def ask_of_table(key: Key, asked: Asked, at: At) -> dict[str, Any]:
     """Say how the columns are to be taken; the table is read again."""
     found = replace(at.store.get(key), asked=asked.model_dump())
     at.store.save(found)
@@ -111,10 +116,27 @@ async def delete(key: Key, at: At) -> dict[str, Any]:
 
 
 @router.post("/a/{key}/jobs")
-def start_job(key: Key, wanted: Wanted, at: At) -> dict[str, Any]:
+async def start_job(key: Key, wanted: Wanted, at: At) -> dict[str, Any]:
     """Start a job."""
     found = at.store.get(key)
     return _job(at, found, at.jobs.submit(found, wanted.task, wanted.settings))
+
+
+@router.post("/a/{key}/jobs/{number}/predictions")
+async def predict_rows(
+    key: Key, number: Number, request: Request, at: At,
+    name: Annotated[str, Query(max_length=300)] = "rows",
+) -> dict[str, Any]:  # fmt: skip
+    """Start a job that predicts the rows in the body of the request, with step `number`."""
+    found = at.store.get(key)
+    _model(at, found, number)
+    sent = found.folder / f"sent-{secrets.token_hex(8)}"
+    try:
+        await save_stream(sent, at.limits, request.stream())
+        settings = {"of": number, "name": shown_name(name)}
+        return _job(at, found, at.jobs.submit(found, "predict", settings, {SENT: sent}))
+    finally:
+        sent.unlink(missing_ok=True)
 
 
 @router.get("/a/{key}/jobs/{number}")
@@ -130,7 +152,7 @@ def job(key: Key, number: Number, at: At) -> dict[str, Any]:
 
 
 @router.post("/a/{key}/jobs/{number}/stop")
-def stop(key: Key, number: Number, at: At) -> dict[str, Any]:
+async def stop(key: Key, number: Number, at: At) -> dict[str, Any]:
     """Ask a job to end with the best so far; asked again, it is ended at once."""
     found = at.store.get(key)
     return _job(at, found, at.jobs.stop(found, at.store.job(found, number)))
@@ -153,31 +175,38 @@ async def events(
 def lines(key: Key, number: Number, at: At) -> dict[str, str]:
     """The command and the Python lines that give the same."""
     found = at.store.get(key)
-    done = at.store.job(found, number)
-    return {"command": command_line(done, found.name), "python": python_lines(done, found.name)}
+    return lines_of(at, found, at.store.job(found, number))
 
 
 # Results -----------------------------------------------------------------------------------------
 
 
 @router.get("/a/{key}/jobs/{number}/picture")
-def picture(key: Key, number: Number, at: At, bars: bool = False) -> dict[str, Any]:
+def picture(
+    key: Key, number: Number, at: At,
+    bars: bool = False,
+    around: Annotated[str, Query(max_length=500)] = "",
+) -> dict[str, Any]:  # fmt: skip
     """The network of a job, ready to draw; of a discovery, also the one before.
 
-    Nodes stay where the last picture of this analysis had them.
+    Nodes stay where the last picture of this analysis had them. `bars` leaves room for those of
+    the states; `around` draws the neighbourhood of a variable alone.
     """
     found = at.store.get(key)
     network, _ = at.models.load(_model(at, found, number))
     arcs = at.store.result(found, number).get("arcs", [])
     told: dict[str, Any] = {"name": found.name}
     before = found.job_folder(number) / "baseline.json"
+    if around:
+        told["after"] = drawn(network, arcs, None, bars, around)
+        return told
     if before.exists() and not bars:
         first, _ = at.models.load(before)
         told["before"], told["after"] = drawn_before_after(first, network, arcs)
         return told
-    kept = at.places.get((key, bars))
-    told["after"] = drawn(network, arcs, kept, bars)
-    at.places[key, bars] = (kept or {}) | places_of(told["after"])
+    places = Places(found, bars)
+    told["after"] = drawn(network, arcs, places.known(), bars)
+    places.keep(places_of(told["after"]))
     return told
 
 
@@ -199,10 +228,22 @@ def rows(
 ) -> dict[str, Any]:  # fmt: skip
     """Rows with the posterior of their hidden states, a page of them."""
     found = at.store.get(key)
-    path = found.job_folder(number) / "posteriors.csv"
-    if not path.exists():
-        raise NoSuchThing(f"step {number} has no rows to show.")
-    return page_of_rows(path, sort, down, page)
+    return page_of_rows(_rows(at, found, number), sort, down, page)
+
+
+@router.get("/a/{key}/jobs/{number}/explain")
+def explain(
+    key: Key, number: Number, at: At,
+    row: Annotated[int, Query(ge=0, le=10**9)] = 0,
+) -> dict[str, Any]:  # fmt: skip
+    """Why a row of a classification got its class: the weight of every cell, in bits."""
+    found = at.store.get(key)
+    path = _rows(at, found, number)
+    of = int(at.store.job(found, number).settings.get("of", number))
+    target = str(at.store.result(found, of).get("target", ""))
+    network, lock = at.models.load(_model(at, found, of))
+    with lock:
+        return row_explained(network, target, path, row)
 
 
 @router.get("/a/{key}/jobs/{number}/files/{name}")
@@ -214,7 +255,7 @@ def file(key: Key, number: Number, name: str, at: At, show: bool = False) -> Res
     found = at.store.get(key)
     folder = found.job_folder(number)
     stem, _, ending = name.rpartition(".")
-    if name in ("report.html", "posteriors.csv", "result.json"):
+    if name in ("report.html", "posteriors.csv", "predictions.csv", "result.json"):
         path = folder / name
         if not path.exists():
             raise NoSuchThing(f"step {number} has no file {name!r}.")
@@ -229,8 +270,8 @@ def file(key: Key, number: Number, name: str, at: At, show: bool = False) -> Res
         network, _ = at.models.load(_model(at, found, number))
         return _picture(network, found.name, ending)
     raise NoSuchThing(
-        f"there is no file {name[:80]!r}; there are report.html, posteriors.csv, picture.svg, "
-        f"picture.png, picture.pdf, and model with {', '.join(_endings())}."
+        f"there is no file {name[:80]!r}; there are report.html, posteriors.csv, predictions.csv, "
+        f"picture.svg, picture.png, picture.pdf, and model with {', '.join(_endings())}."
     )
 
 
@@ -258,12 +299,22 @@ def _saved(content: str | bytes, name: str, media: str) -> Response:
     return Response(content, media_type=media, headers=headers)
 
 
-def _model(at: Server, found: Analysis, number: int) -> Any:
+def _model(at: Server, found: Analysis, number: int) -> PathOfFile:
     at.store.job(found, number)
     path = found.job_folder(number) / "model.json"
     if not path.exists():
         raise NoSuchThing(f"step {number} has no network.")
     return path
+
+
+def _rows(at: Server, found: Analysis, number: int) -> PathOfFile:
+    """The file of the rows of a step."""
+    at.store.job(found, number)
+    folder = found.job_folder(number)
+    for name in ROW_FILES:
+        if (folder / name).exists():
+            return folder / name
+    raise NoSuchThing(f"step {number} has no rows to show.")
 
 
 def _job(at: Server, found: Analysis, job: Job) -> dict[str, Any]:
@@ -278,6 +329,18 @@ def _job(at: Server, found: Analysis, job: Job) -> dict[str, Any]:
         "ended": job.ended,
         "place": at.jobs.place(found, job),
         "outdated": job.asked != found.asked,
+    }
+
+
+def lines_of(at: Server, found: Analysis, done: Job) -> dict[str, str]:
+    """The command and the Python lines of a job; a prediction names the classifier it used."""
+    of = None
+    if "of" in done.settings:
+        with contextlib.suppress(NoSuchThing):
+            of = at.store.job(found, done.settings["of"])
+    return {
+        "command": command_line(done, found.name, of),
+        "python": python_lines(done, found.name, of),
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -12,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from unveil import __version__
 from unveil.errors import SizeError, UnveilError
@@ -24,6 +27,7 @@ from unveil.web.store import NoSuchThing, Store
 
 __all__ = ["create_app"]
 
+LOG = logging.getLogger("unveil.web")
 STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (NoSuchThing, 404), (TooMany, 429), (SizeError, 413), (UnveilError, 422),
 )  # fmt: skip
@@ -61,6 +65,8 @@ def create_app(
     app.mount("/static", StaticFiles(directory=static), name="static")
     for kind in (UnveilError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _refusal)
+    app.add_exception_handler(OSError, _full)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _fault)
     app.add_middleware(Safety, limits=limits, hosts=hosts, token=token)
     return app
@@ -79,6 +85,20 @@ async def _refusal(request: Request, error: Exception) -> Response:
     status = next(status for kind, status in STATUSES if isinstance(error, kind))
     assert isinstance(error, UnveilError)
     return _answer(request, error.said("web"), status)
+
+
+async def _full(request: Request, error: Exception) -> Response:
+    """The disk does not take what is to be written; anything else is a fault."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+        words = "The server has no space left to write on. Delete an analysis, or tell its owner."
+        return _answer(request, words, 507)
+    LOG.error("a file of an analysis", exc_info=error)
+    return await _fault(request, error)
+
+
+async def _gone(request: Request, _: Exception) -> Response:
+    """Nobody is there to read it."""
+    return _answer(request, "The request was broken off, or is larger than allowed.", 400)
 
 
 async def _fault(request: Request, _: Exception) -> Response:

@@ -28,7 +28,8 @@ class Asked(BaseModel):
 
     `cut` makes continuous columns discrete, in `bins` bins; empty, they stay as they are.
     `leave_out` are columns that nothing is learned from, `keep` those that stay although they look
-    like identifiers or dates, `weights` says how often each row counts, `who` says who a row is.
+    like identifiers or dates, `weights` says how often each row counts, `who` says who a row is,
+    `target` is the column to be predicted.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -38,6 +39,7 @@ class Asked(BaseModel):
     keep: list[str] = Field(default_factory=list)
     weights: str = ""
     who: str = ""
+    target: str = ""
     cut: Cut = ""
     bins: int = Field(default=3, ge=2, le=20)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from unveil.graph.dag import DAG
 from unveil.model.network import Network
 from unveil.report.before_after import change_of, shared_places
 from unveil.report.curves import Point
@@ -30,18 +31,22 @@ def drawn(
     arcs: Sequence[Mapping[str, Any]] = (),
     places: Places | None = None,
     bars: bool = False,
+    around: str = "",
 ) -> dict[str, Any]:
     """All that is needed to draw a network; `arcs` tell what each is worth (`ArcWorth` as JSON).
 
-    With `bars`, boxes have room for the probabilities of their states.
+    With `bars`, boxes have room for the probabilities of their states. With `around`, only that
+    variable and those that tell something about it when all others are known: its parents, its
+    children and their parents.
     """
     widths, height = _sizes(network, bars)
-    found = (
-        layout(network.dag, widths, height)
-        if not places
-        else keep_places(network.dag, places, widths, height)
-    )
-    return _told(network, found, arcs, {})
+    dag = network.dag
+    if around:
+        network.variable(around)
+        near = dag.markov_blanket(around) | {around}
+        dag = dag.subgraph([name for name in dag.nodes if name in near])
+    found = keep_places(dag, places, widths, height) if places else layout(dag, widths, height)
+    return _told(network, dag, found, arcs, {})
 
 
 def drawn_before_after(
@@ -52,7 +57,10 @@ def drawn_before_after(
     found = shared_places(after.dag, change.removed)
     gone = dict.fromkeys(change.removed, "gone")
     new = dict.fromkeys(change.added, "marked") | dict.fromkeys(change.turned, "turned")
-    return _told(before, found, (), gone), _told(after, found, arcs, new)
+    return (
+        _told(before, before.dag, found, (), gone),
+        _told(after, after.dag, found, arcs, new),
+    )
 
 
 def places_of(picture: Mapping[str, Any]) -> dict[str, Point]:
@@ -74,6 +82,7 @@ def _n_bars(variable: Any) -> int:
 
 def _told(
     network: Network,
+    dag: DAG,
     found: Layout,
     arcs: Sequence[Mapping[str, Any]],
     looks: Mapping[tuple[str, str], str],
@@ -83,7 +92,7 @@ def _told(
     return {
         "width": found.width,
         "height": found.height,
-        "nodes": [_node(network, name, found) for name in network.names],
+        "nodes": [_node(network, name, found) for name in dag.nodes],
         "arcs": [
             {
                 "parent": arc[0],
@@ -97,7 +106,7 @@ def _told(
                 if arc in worth and most > 0
                 else None,
             }
-            for arc in network.dag.arcs
+            for arc in dag.arcs
         ],
     }
 

@@ -15,7 +15,9 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -50,8 +52,17 @@ class Jobs:
 
     # For pages ---------------------------------------------------------------------------------
 
-    def submit(self, analysis: Analysis, task: str, settings: dict[str, Any]) -> Job:
-        """A new job at the end of the queue; refused if the settings are wrong or it is full."""
+    def submit(
+        self,
+        analysis: Analysis,
+        task: str,
+        settings: dict[str, Any],
+        files: Mapping[str, Path] | None = None,
+    ) -> Job:
+        """A new job at the end of the queue; refused if the settings are wrong or it is full.
+
+        `files` are moved into its folder, under these names.
+        """
         if task not in TASKS:
             raise DataError(f"there is no task {task!r}; there are {', '.join(TASKS)}.")
         try:
@@ -63,12 +74,19 @@ class Jobs:
                 update={"seconds": min(checked.seconds, self.limits.job_seconds)}  # type: ignore[attr-defined]
             )
         own = [key for key in self._queue if key[0] == analysis.id]
+        if self.store.n_jobs(analysis) >= self.limits.jobs_each:
+            raise TooMany(
+                f"this analysis has {self.limits.jobs_each} steps, as many as it may. Send the "
+                "table again to go on."
+            )
         if len(self._queue) >= self.limits.waiting or len(own) >= self.limits.waiting_each:
             raise TooMany(
                 f"{len(self._queue)} jobs are waiting, {len(own)} of them yours. Try again when "
                 "some are done, or stop one."
             )
         job = self.store.add_job(analysis, task, checked.model_dump())
+        for name, path in (files or {}).items():
+            path.rename(analysis.job_folder(job.number) / name)
         self._queue.append((analysis.id, job.number))
         self._wake.set()
         return job
@@ -100,6 +118,7 @@ class Jobs:
         for key in own:
             self._stopping.add(key)
             _end(self._processes.get(key))
+        self._served.pop(analysis.id, None)
         await asyncio.gather(*(self._running[key] for key in own), return_exceptions=True)
 
     # For the server ----------------------------------------------------------------------------

@@ -15,9 +15,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from unveil import datasets
 from unveil.web.api import analysis as analysis_twin
-from unveil.web.lines import command_line, python_lines
+from unveil.web.api import lines_of
+from unveil.web.rows import ROW_FILES
 from unveil.web.state import Server, server_of
 from unveil.web.store import Analysis, Job, NoSuchThing, State
+from unveil.web.tasks import TASKS
 
 __all__ = ["problem_page", "router"]
 
@@ -42,6 +44,7 @@ TRAILS = (
     Trail("dependences", "Dependences", "dependences.html", "learn"),
     Trail("hidden", "Hidden variables", "hidden.html", "discover"),
     Trail("classes", "Latent classes", "classes.html", "cluster"),
+    Trail("classification", "Classification", "classification.html", "classify"),
     Trail("playground", "Playground", "playground.html"),
     Trail("rows", "Rows", "rows.html"),
     Trail("take", "Take it with you", "take.html"),
@@ -54,6 +57,7 @@ LIBRARY = {
     "evidence": "When to believe it",
     "asking": "Asking a network",
     "classes": "Latent classes",
+    "predicting": "Predicting a column",
 }
 """The pages of the library, in the order of reading."""
 
@@ -123,14 +127,14 @@ def _trail(key: str, path: str, at: Server) -> Response:
         expires=at.store.expires(found),
         limits=at.limits,
         with_network=[j for j in jobs if j.task != "read" and _has(found, j, "model.json")],
-        with_rows=[j for j in jobs if _has(found, j, "posteriors.csv")],
-        lines=[(j, command_line(j, found.name), python_lines(j, found.name)) for j in jobs],
+        with_rows=[j for j in jobs if any(_has(found, j, name) for name in ROW_FILES)],
+        titles={name: task.title for name, task in TASKS.items()},
+        lines=[(j, lines_of(at, found, j)) for j in jobs],
         data=json.dumps(
             {
                 "analysis": analysis_twin(key, at),
                 "task": trail.task,
                 "job": None if last is None else last.number,
-                "others": [j.number for j in jobs if j.task == trail.task and j.state.is_over],
             }
         ),
     )

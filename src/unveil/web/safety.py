@@ -4,13 +4,14 @@
   name point at this machine is turned away (DNS rebinding).
 - What changes something must come from our own pages: `Sec-Fetch-Site` and `Origin` say so.
 - Beyond this machine a token is needed, once in the address and then in a cookie.
-- A client may ask so often, and start so many things; see `Limits`.
+- A client may ask so often, ask for so much at once, and start so many things; see `Limits`.
 - Pages may load scripts, styles and pictures from here alone, and none that is written inside them.
 """
 
 from __future__ import annotations
 
 import hmac
+import re
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "unveil"
 READING = ("GET", "HEAD", "OPTIONS")
 MOST_CLIENTS = 10_000
+UPLOADS = re.compile(r"/api/analyses|/api/a/[^/]+/jobs/[^/]+/predictions")
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -89,6 +91,8 @@ class Safety:
         if refusal is not None:
             await refusal(scope, receive, _with_headers(send))
             return
+        if not _is_upload(scope):
+            receive = _bounded(receive, self.limits.request_bytes)
         await self.app(scope, receive, _with_headers(send))
 
     def _refusal(self, scope: Scope) -> Response | None:
@@ -101,6 +105,8 @@ class Safety:
             return _problem(403, "this request comes from another site, and is refused.")
         if not self._allows(scope, changes):
             return _problem(429, "too many requests from your address; wait a moment.")
+        if not _is_upload(scope) and _length(headers) > self.limits.request_bytes:
+            return _problem(413, "the request is larger than this server takes.")
         return self._without_token(scope, headers) if self.token else None
 
     def _allows(self, scope: Scope, changes: bool) -> bool:
@@ -138,6 +144,32 @@ class Safety:
         return _problem(
             401, "this server wants its token: open the address it printed when it was started."
         )
+
+
+def _is_upload(scope: Scope) -> bool:
+    """Whether a file is sent, which is counted elsewhere."""
+    return scope["method"] == "POST" and bool(UPLOADS.fullmatch(scope["path"]))
+
+
+def _length(headers: Headers) -> int:
+    said = headers.get("content-length", "0")
+    return int(said) if said.isascii() and said.isdigit() else 0
+
+
+def _bounded(receive: Receive, most: int) -> Receive:
+    """The pieces of a request, until they are too many: then it ends as if it had been broken off.
+
+    An honest client says the length beforehand and gets a sentence.
+    """
+    size = 0
+
+    async def receiving() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        return message if size <= most else {"type": "http.disconnect"}
+
+    return receiving
 
 
 def _is_own(headers: Headers) -> bool:

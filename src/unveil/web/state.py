@@ -7,7 +7,6 @@ from typing import cast
 
 from fastapi import Request
 
-from unveil.report.curves import Point
 from unveil.web.jobs import Jobs
 from unveil.web.limits import Limits
 from unveil.web.questions import Models
@@ -24,8 +23,6 @@ class Server:
     jobs: Jobs
     limits: Limits
     models: Models = field(default_factory=Models)
-    places: dict[tuple[str, bool], dict[str, Point]] = field(default_factory=dict)
-    """Where nodes were last drawn, by analysis and whether they show bars."""
 
 
 def server_of(request: Request) -> Server:

@@ -195,6 +195,10 @@ class Store:
                 continue  # a folder that was made when the power went
         return found
 
+    def n_jobs(self, analysis: Analysis) -> int:
+        """How many jobs an analysis has."""
+        return sum(1 for path in (analysis.folder / "jobs").iterdir() if path.name.isdigit())
+
     def result(self, analysis: Analysis, number: int) -> dict[str, Any]:
         """What a job found, as it wrote it down."""
         known = _read(analysis.job_folder(number) / "result.json")

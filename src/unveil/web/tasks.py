@@ -6,81 +6,32 @@ with a result is whole. Others of its files are those that the command line writ
 
 from __future__ import annotations
 
-import json
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from unveil.errors import DataError, UnveilWarning
-from unveil.files import atomic_write
-from unveil.progress import Listener
 from unveil.records import as_json
-from unveil.web.asked import Asked
-from unveil.web.limits import Limits
+from unveil.web.predicting import Classifying, Predicting, classify, predict
+from unveil.web.work import TaskSettings, Work
 
-if TYPE_CHECKING:
-    from unveil.table import Table
-
-__all__ = ["TASKS", "Task", "Work"]
+__all__ = ["TASKS", "Task"]
 
 PREVIEW_ROWS = 20
+MOST_WISHES = 10_000
 MOST_BARS = 8
 """A column's description tells so many of its commonest states."""
 
 
-@dataclass(frozen=True)
-class Work:
-    """What every task gets: the table, what was asked, where to write, who listens."""
-
-    table_path: Path
-    table_name: str
-    asked: Asked
-    folder: Path
-    limits: Limits
-    progress: Listener
-    n_jobs: int = 1
-
-    def table(self) -> Table:
-        """The table as it was asked for, its size checked."""
-        table = self.asked.read(self.table_path, self.limits.table_bytes)
-        for what, n, most in (
-            ("rows", table.n_rows, self.limits.max_rows),
-            ("columns", table.n_columns, self.limits.max_columns),
-        ):
-            if n > most:
-                raise DataError(
-                    f"the table has {n:,} {what}, and this server takes {most:,}. Send fewer, or "
-                    "use the program on the command line, which has no such limit."
-                )
-        return table
-
-    def write(self, result: dict[str, Any]) -> None:
-        """Write the result down; nothing comes after it."""
-        with atomic_write(self.folder / "result.json") as file:
-            file.write(json.dumps(result, ensure_ascii=False))
-
-
-class _Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    seed: int = Field(default=1, ge=0, lt=2**31)
-
-
-class Searching(_Settings):
+class Searching(TaskSettings):
     """Settings of everything that searches."""
 
     seconds: float = Field(default=300.0, gt=0)
     equivalent_sample_size: float = Field(default=1.0, gt=0, le=1e6)
-    required: list[tuple[str, str]] = Field(default_factory=list)
-    forbidden: list[tuple[str, str]] = Field(default_factory=list)
-    tiers: list[list[str]] = Field(default_factory=list)
 
 
-class Reading(_Settings):
+class Reading(TaskSettings):
     """Settings of reading: none."""
 
 
@@ -88,6 +39,9 @@ class Learning(Searching):
     """Settings of the search for dependences."""
 
     max_parents: int | None = Field(default=None, ge=1, le=20)
+    required: list[tuple[str, str]] = Field(default_factory=list, max_length=MOST_WISHES)
+    forbidden: list[tuple[str, str]] = Field(default_factory=list, max_length=MOST_WISHES)
+    tiers: list[list[str]] = Field(default_factory=list, max_length=MOST_WISHES)
 
 
 class Discovering(Searching):
@@ -96,7 +50,7 @@ class Discovering(Searching):
     max_hidden: int = Field(default=3, ge=1, le=10)
 
 
-class Clustering(_Settings):
+class Clustering(TaskSettings):
     """Settings of latent classes: from one class to `most`."""
 
     seconds: float = Field(default=300.0, gt=0)
@@ -109,15 +63,13 @@ def read(work: Work, settings: Reading) -> None:
     from unveil.table.describe import describe
     from unveil.table.roles import role_of
 
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", UnveilWarning)
-        table = work.table()
+    notes, table = work.heard(work.table)
     found = describe(table, most_common=MOST_BARS)
     rows = [table.row(i) for i in range(min(PREVIEW_ROWS, table.n_rows))]
     work.write(
         as_json(found)
         | {
-            "warnings": [str(w.message) for w in told],
+            "warnings": notes,
             "roles": {n: r for n in table.names if (r := role_of(table, n)) is not None},
             "preview": [[as_json(row[name]) for name in table.names] for row in rows],
             "is_weighted": table.weights is not None,
@@ -206,7 +158,7 @@ class Task:
     """A task: the call, its settings, and what it is called on pages."""
 
     call: Callable[[Work, Any], None]
-    settings: type[_Settings]
+    settings: type[TaskSettings]
     title: str
 
 
@@ -215,19 +167,18 @@ TASKS = {
     "learn": Task(learn, Learning, "Dependences"),
     "discover": Task(discover, Discovering, "Hidden variables"),
     "cluster": Task(cluster, Clustering, "Latent classes"),
+    "classify": Task(classify, Classifying, "Classification"),
+    "predict": Task(predict, Predicting, "Predictions"),
 }
 """Everything a job can do, by name."""
 
 
 def _prepared(work: Work, door: Callable[..., Any]) -> tuple[list[str], Any]:
     """What the library's door gives for the table, and what it said on the way."""
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", UnveilWarning)
-        ready = door(work.table(), None, **work.asked.preparing())
-    return list(dict.fromkeys(str(w.message) for w in told)), ready
+    return work.heard(lambda: door(work.table(), None, **work.asked.preparing()))
 
 
-def _constraints(settings: Searching) -> Any:
+def _constraints(settings: Learning) -> Any:
     from unveil.search import Constraints
 
     return Constraints(

@@ -23,12 +23,14 @@ from unveil.files import atomic_write
 from unveil.progress import Step
 from unveil.web.asked import Asked
 from unveil.web.limits import Limits
-from unveil.web.tasks import TASKS, Work
+from unveil.web.tasks import TASKS
+from unveil.web.work import Work
 
 __all__ = ["main"]
 
 EVERY = 0.15
-"""Seconds between two events, at least."""
+"""Seconds between two events of a phase, at least."""
+MOST_PHASES = 1_000
 
 
 class Telling:
@@ -37,12 +39,14 @@ class Telling:
     def __init__(self, path: Path) -> None:
         self.asked_to_stop = False
         self._file = path.open("a", encoding="utf-8")
-        self._last = 0.0
+        self._last: dict[str, float] = {}
 
     def __call__(self, step: Step) -> bool:
         now = time.monotonic()
-        if now - self._last >= EVERY:
-            self._last = now
+        if now - self._last.get(step.phase, 0.0) >= EVERY:
+            if len(self._last) > MOST_PHASES:
+                self._last.clear()
+            self._last[step.phase] = now
             told = {k: v for k, v in vars(step).items() if v == v and v not in ("", float("inf"))}
             self._file.write(json.dumps(told) + "\n")
             self._file.flush()

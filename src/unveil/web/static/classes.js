@@ -1,25 +1,30 @@
 // Latent classes.
 
-import {el, find, pageData, percent, table} from "./common.js";
-import {start, watch} from "./job.js";
+import {find, notes, pageData, profile, table} from "./common.js";
+import {showResult, start, watch} from "./job.js";
+import {offerResults} from "./results.js";
 
-const {job} = pageData();
+const {analysis, job} = pageData();
 const form = find("#settings"), place = find("#job");
 form.addEventListener("submit", event => {
   event.preventDefault();
   find("#found").hidden = true;
-  start(place, "cluster", {most: Number(form.most.value), score: form.score.value, seconds: Number(form.seconds.value)}, show);
+  const {most, score, seconds} = form;
+  const settings = {most: Number(most.value), score: score.value, seconds: Number(seconds.value)};
+  start(place, "cluster", settings, show);
 });
 if (job) watch(place, job, show);
 
-function show({result}) {
-  find("#found").hidden = false;
+function show({result, number}) {
   const many = result.n_classes;
-  find("#headline").textContent = many === 1 ? "One class: no kinds of rows can be told apart." : `${many} classes, chosen by ${result.score_name}.`;
-  find("#numbers").replaceChildren(table(["classes", "log-likelihood", "parameters", "BIC", "AIC", "Cheeseman-Stutz"],
-    result.mixtures.map(m => [m.n_classes, m.log_likelihood, m.n_parameters, m.bic, m.aic, m.cheeseman_stutz]), k => result.mixtures[k].n_classes === many ? "kept" : ""));
-  find("#profiles").replaceChildren(...result.profiles.map(p => el("div.card", {}, el("h3", {}, `${p.variable} = ${p.state}, ${percent(p.share)} of rows`),
-    el("ul", {}, p.traits.length ? p.traits.map(t => el("li", {}, `${t.variable} = ${t.value}: ${percent(t.share)} against ${percent(t.overall)} in all rows`)) : el("li", {}, "nothing sets it apart")))),
-    ...(result.notes ?? []).map(n => el("p.notice", {}, n)));
+  find("#found").hidden = false;
+  find("#headline").textContent = many === 1 ? "One class: no kinds of rows can be told apart."
+    : `${many} classes, chosen by ${result.score_name}.`;
+  find("#to-playground").href = `/a/${analysis.id}/playground?job=${number}`;
+  find("#numbers").replaceChildren(table(
+    ["classes", "log-likelihood", "parameters", "BIC", "AIC", "Cheeseman-Stutz"],
+    result.mixtures.map(m => [m.n_classes, m.log_likelihood, m.n_parameters, m.bic, m.aic, m.cheeseman_stutz]),
+    k => result.mixtures[k].n_classes === many ? "kept" : ""));
+  find("#profiles").replaceChildren(...result.profiles.map(p => profile(p)), ...notes(result.notes));
+  offerResults("cluster", number, n => showResult(place, n, show));
 }
-

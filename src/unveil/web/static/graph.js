@@ -1,72 +1,113 @@
 // A network on the page: nodes and arcs to look at, click, search and walk through by keyboard.
 
-import {el, percent, svg} from "./common.js";
+import {el, number, percent, svg} from "./common.js";
+import {handle} from "./pointing.js";
 
-const MARGIN = 24, LINE = 15, HEAD = 30, MOST_BARS = 5, MANY = 60;
+const MARGIN = 24, LINE = 15, HEAD = 30, MOST_BARS = 5, FEW = 8;
+let count = 0;
 
 export class Graph {
   /** `onNode(name)`, `onArc(arc)`, `onState(name, index)` are called when something is chosen. */
   constructor(place, {caption = "", label = "network", onNode = null, onArc = null, onState = null} = {}) {
-    Object.assign(this, {onNode, onArc, onState, nodes: new Map(), arcs: []});
+    Object.assign(this, {onNode, onArc, onState, nodes: new Map(), arcs: [], untouched: true});
     this.world = svg("g");
-    this.svg = svg("svg", {role: "application", "aria-label": `${label}: move with the arrow keys, zoom with plus and minus, all with 0`, tabindex: 0}, this.world);
-    const tool = (text, title, act) => el("button", {type: "button", title, "aria-label": title, onclick: act}, text);
-    this.frame = el("figure.graph", {}, this.svg,
-      el("div.tools", {}, tool("+", "closer", () => this.zoom(1.25)), tool("−", "farther", () => this.zoom(0.8)), tool("▢", "all of it", () => this.fit())),
-      caption ? el("figcaption", {}, caption) : null);
+    this.svg = svg("svg", {
+      role: "application", tabindex: 0,
+      "aria-label": `${label}: move with the arrow keys, zoom with plus and minus, all with 0`,
+    }, this.world);
+    this.frame = el("figure.graph", {}, this.svg, this.tools(), caption ? el("figcaption", {}, caption) : null);
     place.append(this.frame);
-    this.untouched = true;
     new ResizeObserver(() => { if (this.picture && this.untouched) this.fit(); }).observe(this.svg);
-    this.listen();
+    handle(this);
   }
 
-  /** Draw a picture as the server gives it; the view stays if there was one. */
-  draw(picture) {
+  tools() {
+    const tool = (text, title, act) =>
+      el("button", {type: "button", title, "aria-label": title, onclick: act}, text);
+    const list = `names-${count += 1}`;
+    this.names = el("datalist", {id: list});
+    this.search = el("input", {
+      type: "search", list, placeholder: "find a variable", "aria-label": "find a variable", hidden: true,
+      onchange: () => this.find(this.search.value),
+    });
+    return el("div.tools", {}, this.search, this.names,
+      tool("+", "closer", () => this.zoom(1.25)),
+      tool("−", "farther", () => this.zoom(0.8)),
+      tool("▢", "all of it", () => this.fit()));
+  }
+
+  /** Draw a picture as the server gives it; the view stays if the nodes stay. */
+  draw(picture, names = picture.nodes.map(n => n.name)) {
+    const stays = this.picture && picture.nodes.length === this.picture.nodes.length;
     this.picture = picture;
     this.nodes.clear();
     this.arcs = picture.arcs.map(arc => ({...arc, made: this.arc(arc)}));
     for (const node of picture.nodes) this.nodes.set(node.name, {...node, made: this.node(node)});
     this.world.replaceChildren(...this.arcs.map(a => a.made), ...[...this.nodes.values()].map(n => n.made));
-    if (!this.view) this.fit();
-    if (picture.nodes.length > MANY && !this.centre) this.fit();
+    this.search.hidden = names.length <= FEW;
+    this.names.replaceChildren(...names.map(n => el("option", {value: n})));
+    if (!this.view || !stays) this.fit();
+  }
+
+  /** Go to the variable whose name begins so, or has this in it. */
+  find(text) {
+    const low = text.trim().toLowerCase(), names = [...this.names.options].map(o => o.value);
+    if (!low) return this.unfade();
+    const name = names.find(n => n.toLowerCase() === low) ?? names.find(n => n.toLowerCase().startsWith(low))
+      ?? names.find(n => n.toLowerCase().includes(low));
+    if (!name) return undefined;
+    this.search.value = name;
+    if (this.nodes.has(name)) this.focus(name);
+    return this.onNode?.(name);
   }
 
   arc(arc) {
-    const points = arc.points.map(([x, y]) => [x, y]);
-    const {shaft, head} = arrowhead(points, 7 + 4 * (arc.strength ?? 0.1));
+    const known = arc.strength !== null && arc.strength !== undefined;
+    const {shaft, head} = arrowhead(arc.points, 7 + 4 * (arc.strength ?? 0.1));
     const d = `M${shaft[0]}C${shaft.slice(1).map(p => p.join(",")).join(" ")}`;
     const words = `${arc.parent} → ${arc.child}${arc.words ? `: ${arc.words}` : ""}`;
-    const classes = ["arc", arc.look, arc.fixed === false ? "open" : ""].filter(Boolean).join(".");
+    const looks = ["arc", arc.look, arc.fixed === false ? "open" : "", known ? "graded" : ""];
     const choose = () => this.onArc?.(arc);
-    return svg(`g.${classes}`, this.onArc ? {tabindex: 0, role: "button", "aria-label": words, onclick: choose, onkeydown: press(choose)} : {},
+    const acts = this.onArc
+      ? {tabindex: 0, role: "button", "aria-label": words, onclick: choose, onkeydown: press(choose)} : {};
+    const made = svg(`g.${looks.filter(Boolean).join(".")}`, acts,
       svg("title", {}, words), svg("path.hit", {d}),
-      svg("path.line", {d, "stroke-width": arc.strength === null || arc.strength === undefined ? 1.6 : 1 + 4.5 * Math.sqrt(arc.strength)}),
+      svg("path.line", {d, "stroke-width": known ? 1 + 4.5 * Math.sqrt(arc.strength) : 1.6}),
       svg("path.head", {d: `M${head.map(p => p.join(",")).join("L")}Z`}));
+    if (known) made.style.setProperty("--strength", `${Math.round(100 * Math.sqrt(arc.strength))}%`);
+    return made;
   }
 
   node(node) {
     const left = node.x - node.width / 2, top = node.y - node.height / 2, tall = node.height > HEAD + 1;
     const choose = () => this.onNode?.(node.name);
-    const about = `${node.name}${node.hidden ? ", hidden" : ""}${node.states ? `, ${node.states.length} states` : ", a number"}`;
-    const made = svg(`g.node${node.hidden ? ".hidden-variable" : ""}`, {tabindex: 0, role: "button", "aria-label": about, "data-name": node.name, onclick: choose, onkeydown: press(choose)},
-      svg("title", {}, about),
-      svg("rect.box", {x: left, y: top, width: node.width, height: node.height, rx: 8}),
-      svg("text", {x: node.x, y: tall ? top + 19 : node.y + 4.5}, node.label));
-    if (tall && node.states) node.states.slice(0, MOST_BARS).forEach((state, i) => made.append(this.state(node, state, i, left, top)));
+    const kind = node.states ? `, ${node.states.length} states` : ", a number";
+    const about = `${node.name}${node.hidden ? ", hidden" : ""}${kind}`;
+    const made = svg(`g.node${node.hidden ? ".hidden-variable" : ""}`, {
+      tabindex: 0, role: "button", "aria-label": about, "data-name": node.name,
+      onclick: choose, onkeydown: press(choose),
+    },
+    svg("title", {}, about),
+    svg("rect.box", {x: left, y: top, width: node.width, height: node.height, rx: 8}),
+    svg("text", {x: node.x, y: tall ? top + 19 : node.y + 4.5}, node.label));
+    if (!tall) return made;
+    if (!node.states) made.append(svg("text.value", {x: node.x, y: top + HEAD + 12}));
+    const shown = (node.states ?? []).slice(0, MOST_BARS);
+    shown.forEach((state, i) => made.append(this.state(node, state, i, left, top)));
     return made;
   }
 
   state(node, state, i, left, top) {
-    const y = top + HEAD - 3 + LINE * i, wide = node.width - 108;
+    const y = top + HEAD - 3 + LINE * i, wide = node.width - 112;
     const choose = event => { event.stopPropagation(); this.onState?.(node.name, i); };
-    const short = state.length > 10 ? `${state.slice(0, 9)}…` : state;
+    const short = state.length > 9 ? `${state.slice(0, 8)}…` : state;
     return svg("g.state", {onclick: choose, "data-state": i, "data-wide": wide},
       svg("title", {}, `${node.name} = ${state}`),
       svg("rect.back", {x: left + 2, y, width: node.width - 4, height: LINE, rx: 3}),
       svg("text", {x: left + 7, y: y + 11}, short),
-      svg("rect.was", {x: left + 68, y: y + 3, width: 0, height: 9, rx: 1.5}),
-      svg("rect.is", {x: left + 68, y: y + 4.5, width: 0, height: 6, rx: 1.5}),
-      svg("text.p", {x: left + node.width - 5, y: y + 11}, ""));
+      svg("rect.was", {x: left + 68, y: y + 10, width: 0, height: 3}),
+      svg("rect.is", {x: left + 68, y: y + 2.5, width: 0, height: 7}),
+      svg("text.p", {x: left + node.width - 6, y: y + 11}));
   }
 
   /** Show beliefs (`{name: {p}}`), beside those from before; mark what is known and what was done. */
@@ -74,13 +115,14 @@ export class Graph {
     for (const [name, node] of this.nodes) {
       node.made.classList.toggle("known", name in known);
       node.made.classList.toggle("done", name in done);
-      const p = now[name]?.p, q = before?.[name]?.p;
-      for (const line of node.made.querySelectorAll(".state")) {
+      const told = now[name], q = before?.[name]?.p;
+      const value = node.made.querySelector(".value");
+      if (value && told) value.textContent = `${number(told.mean, 3)} ± ${number(told.deviation, 2)}`;
+      for (const line of told?.p ? node.made.querySelectorAll(".state") : []) {
         const i = Number(line.dataset.state), wide = Number(line.dataset.wide);
-        if (!p) continue;
-        line.querySelector(".is").setAttribute("width", Math.max(0, wide * p[i]));
+        line.querySelector(".is").setAttribute("width", Math.max(0, wide * told.p[i]));
         line.querySelector(".was").setAttribute("width", q ? Math.max(0, wide * q[i]) : 0);
-        line.querySelector(".p").textContent = percent(p[i]);
+        line.querySelector(".p").textContent = percent(told.p[i]);
         line.classList.toggle("seen", known[name] === i || done[name] === i);
       }
     }
@@ -93,21 +135,19 @@ export class Graph {
   /** Bring a node to the middle, and fade what is not near it. */
   focus(name, fade = true) {
     const node = this.nodes.get(name);
-    if (!node) return false;
+    if (!node) return;
     const near = new Set([name, ...node.parents, ...node.children]);
     for (const [other, n] of this.nodes) n.made.classList.toggle("faded", fade && !near.has(other));
-    for (const a of this.arcs) a.made.classList.toggle("faded", fade && a.parent !== name && a.child !== name);
-    this.centre = name;
+    for (const a of this.arcs) {
+      a.made.classList.toggle("faded", fade && a.parent !== name && a.child !== name);
+    }
     this.untouched = false;
-    const {width, height} = this.size();
-    const scale = Math.max(this.view.scale, 0.9);
+    const {width, height} = this.size(), scale = Math.max(this.view.scale, 0.9);
     this.look({scale, x: width / 2 - scale * node.x, y: height / 2 - scale * node.y});
-    return true;
   }
 
   unfade() {
     for (const made of this.world.querySelectorAll(".faded")) made.classList.remove("faded");
-    this.centre = null;
   }
 
   size() {
@@ -119,13 +159,18 @@ export class Graph {
     this.untouched = true;
     this.unfade();
     const {width, height} = this.size(), {picture} = this;
-    const scale = Math.min(1.15, (width - 2 * MARGIN) / Math.max(picture.width, 1), (height - 2 * MARGIN) / Math.max(picture.height, 1));
-    this.look({scale, x: (width - scale * picture.width) / 2, y: (height - scale * picture.height) / 2});
+    const scale = Math.min(1.15, (width - 2 * MARGIN) / Math.max(picture.width, 1),
+      (height - 2 * MARGIN) / Math.max(picture.height, 1));
+    this.look({
+      scale, x: (width - scale * picture.width) / 2, y: (height - scale * picture.height) / 2,
+    });
   }
 
   look(view) {
     this.view = view;
-    this.world.setAttribute("transform", `translate(${view.x.toFixed(1)} ${view.y.toFixed(1)}) scale(${view.scale.toFixed(4)})`);
+    const {x, y, scale} = view;
+    this.world.setAttribute(
+      "transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${scale.toFixed(4)})`);
   }
 
   zoom(by, at = null) {
@@ -135,37 +180,18 @@ export class Graph {
     this.look({scale, x: cx - k * (cx - this.view.x), y: cy - k * (cy - this.view.y)});
   }
 
-  move(dx, dy) { this.untouched = false; this.look({...this.view, x: this.view.x + dx, y: this.view.y + dy}); }
-
-  listen() {
-    const pointers = new Map();
-    let apart = 0, moved = 0;
-    this.svg.addEventListener("pointerdown", event => { pointers.set(event.pointerId, event); moved = 0; });
-    this.svg.addEventListener("pointermove", event => {
-      const last = pointers.get(event.pointerId);
-      if (!last) return;
-      const dx = event.clientX - last.clientX, dy = event.clientY - last.clientY;
-      pointers.set(event.pointerId, event);
-      if (pointers.size === 1) { moved += Math.abs(dx) + Math.abs(dy); if (moved > 4) { this.svg.setPointerCapture(event.pointerId); this.move(dx, dy); } return; }
-      const [a, b] = [...pointers.values()], now = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
-      if (apart) this.zoom(now / apart);
-      apart = now;
-    });
-    const up = event => { pointers.delete(event.pointerId); apart = 0; };
-    this.svg.addEventListener("pointerup", up);
-    this.svg.addEventListener("pointercancel", up);
-    this.svg.addEventListener("wheel", event => {
-      if (!event.ctrlKey && !event.metaKey && !event.shiftKey && document.activeElement !== this.svg) return;
-      event.preventDefault();
-      const box = this.svg.getBoundingClientRect();
-      this.zoom(Math.exp(-event.deltaY / 400), [event.clientX - box.left, event.clientY - box.top]);
-    }, {passive: false});
-    const keys = {"+": () => this.zoom(1.2), "=": () => this.zoom(1.2), "-": () => this.zoom(0.83), 0: () => this.fit(), ArrowLeft: () => this.move(40, 0), ArrowRight: () => this.move(-40, 0), ArrowUp: () => this.move(0, 40), ArrowDown: () => this.move(0, -40)};
-    this.svg.addEventListener("keydown", event => { if (keys[event.key]) { event.preventDefault(); keys[event.key](); } });
+  move(dx, dy) {
+    this.untouched = false;
+    this.look({...this.view, x: this.view.x + dx, y: this.view.y + dy});
   }
 }
 
-const press = act => event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); event.stopPropagation(); act(event); } };
+const press = act => event => {
+  if (event.key !== "Enter" && event.key !== " ") return;
+  event.preventDefault();
+  event.stopPropagation();
+  act(event);
+};
 
 /** A curve cut short for its arrowhead, and the head: a triangle in the curve's last direction. */
 function arrowhead(points, size) {
@@ -173,6 +199,6 @@ function arrowhead(points, size) {
   const long = Math.hypot(end[0] - before[0], end[1] - before[1]) || 1;
   const ux = (end[0] - before[0]) / long, uy = (end[1] - before[1]) / long;
   const foot = [end[0] - ux * size, end[1] - uy * size], half = size * 0.45;
-  const shaft = [...points.slice(0, -1), foot];
-  return {shaft, head: [end, [foot[0] - uy * half, foot[1] + ux * half], [foot[0] + uy * half, foot[1] - ux * half]]};
+  const sides = [[foot[0] - uy * half, foot[1] + ux * half], [foot[0] + uy * half, foot[1] - ux * half]];
+  return {shaft: [...points.slice(0, -1), foot], head: [end, ...sides]};
 }

@@ -1,10 +1,12 @@
 // The playground: say what is known, and see everything else move.
 
-import {bars, call, complain, el, find, number, pageData, percent, table} from "./common.js";
-import {Graph} from "./graph.js";
+import {button, call, complain, el, find, number, pageData, percent, table} from "./common.js";
+import {LargeGraph} from "./large.js";
+import {panel} from "./panel.js";
 
 const {analysis} = pageData();
-const which = find("#which");
+const which = find("#which"), MOST_COMPARED = 15, APART = 5e-4;
+const HELP = "Click a state to say that it was seen. Click it again to take it back.";
 let graph, nodes = new Map(), before = null, now = null, chosen = null, saved = null, asked = 0;
 const known = {given: {}, likely: {}, do: {}};
 
@@ -12,115 +14,114 @@ if (which) {
   const wanted = new URLSearchParams(location.search).get("job");
   if (wanted && [...which.options].some(o => o.value === wanted)) which.value = wanted;
   which.addEventListener("change", load);
-  find("#clear").addEventListener("click", () => { known.given = {}; known.likely = {}; known.do = {}; ask(); });
-  find("#keep").addEventListener("click", () => { saved = {words: inWords(), beliefs: now.beliefs}; compare(); });
-  find("#find").addEventListener("change", event => { if (nodes.has(event.target.value)) { graph.focus(event.target.value); choose(event.target.value); } else { graph.unfade(); } });
+  find("#clear").addEventListener("click", () => { forgetAll(); ask(); });
+  find("#explain").addEventListener("click", explain);
+  find("#keep").addEventListener("click", () => {
+    saved = {words: inWords(), beliefs: now.beliefs};
+    compare();
+  });
   load();
 }
 
 function base() { return `/a/${analysis.id}/jobs/${which.value}`; }
 
+function forgetAll() { Object.assign(known, {given: {}, likely: {}, do: {}}); }
+
 async function load() {
-  Object.assign(known, {given: {}, likely: {}, do: {}});
-  before = chosen = saved = null;
-  find("#graph").replaceChildren();
+  forgetAll();
+  before = now = chosen = saved = null;
   try {
-    const {after} = await call("GET", `${base()}/picture?bars=true`);
-    nodes = new Map(after.nodes.map(n => [n.name, n]));
-    find("#names").replaceChildren(...[...nodes.keys()].map(n => el("option", {value: n})));
-    graph = new Graph(find("#graph"), {label: "the network with its beliefs", onNode: choose, onState: see});
-    graph.draw(after);
-    before = (await call("POST", `${base()}/ask`, {})).beliefs;
+    const options = {label: "the network with its beliefs", onNode: choose, onState: see};
+    graph = new LargeGraph(find("#graph"), options, drawn);
+    const [told, all] = await Promise.all([
+      call("POST", `${base()}/ask`, {}), graph.load(`${base()}/picture?bars=true`),
+    ]);
+    nodes = new Map(all.map(n => [n.name, n]));
+    before = told.beliefs;
     await ask();
   } catch (error) {
     complain(find("#graph"), error);
   }
 }
 
+function drawn() {
+  if (now) graph.graph.beliefs(now.beliefs, before, known.given, known.do);
+}
+
+/** Ask with what is known; of several answers, the last question's counts. */
 async function ask() {
-  const turn = ++asked;
+  const mine = asked += 1;
   try {
     const told = await call("POST", `${base()}/ask`, known);
-    if (turn !== asked) return; // a later question was answered first
+    if (mine !== asked) return;
     now = told;
-    graph.beliefs(now.beliefs, before, known.given, known.do);
-    find("#known").textContent = inWords() || "Click a state to say that it was seen. Click it again to take it back.";
-    if (chosen) panel();
+    drawn();
+    find("#known").textContent = inWords() || HELP;
+    find("#explanation").replaceChildren();
+    if (chosen) show();
     compare();
   } catch (error) {
-    find("#known").replaceChildren(el("span.notice", {role: "alert"}, error.message));
+    if (mine === asked) find("#known").replaceChildren(el("span.notice", {role: "alert"}, error.message));
   }
 }
 
 function inWords() {
   const state = (n, i) => `${n} = ${nodes.get(n).states ? nodes.get(n).states[i] : number(i)}`;
-  const parts = [...Object.entries(known.given).map(([n, i]) => `seen: ${state(n, i)}`), ...Object.entries(known.do).map(([n, i]) => `done: ${state(n, i)}`), ...Object.keys(known.likely).map(n => `${n}: soft evidence`)];
-  return parts.join("; ") + (parts.length && now?.log_probability !== null && now?.log_probability !== undefined ? `. Probability of all that: ${number(Math.exp(now.log_probability), 3)}` : "");
+  const parts = [
+    ...Object.entries(known.given).map(([n, i]) => `seen: ${state(n, i)}`),
+    ...Object.entries(known.do).map(([n, i]) => `done: ${state(n, i)}`),
+    ...Object.keys(known.likely).map(n => `${n}: soft evidence`),
+  ];
+  const log = now?.log_probability;
+  const rarely = parts.length && log !== null && log !== undefined
+    ? `. Probability of all that: ${number(Math.exp(log), 3)}` : "";
+  return parts.join("; ") + rarely;
 }
 
-function see(name, i) {
-  const same = known.given[name] === i;
+const clear = name => { for (const kind of Object.values(known)) delete kind[name]; };
+
+/** Say that a variable was seen in a state, or set to it; said again, it is taken back. */
+function say(kind, name, value) {
+  const same = known[kind][name] === value;
   clear(name);
-  if (!same) known.given[name] = i;
+  if (!same) known[kind][name] = value;
   ask();
 }
 
-function clear(name) { for (const kind of Object.values(known)) delete kind[name]; }
+function see(name, i) { say("given", name, i); }
 
 function choose(name) {
   chosen = name;
-  graph.choose(name);
-  panel();
+  if (graph.lacks(name)) graph.around(name);
+  graph.graph.choose(name);
+  show();
 }
 
-function panel() {
-  const node = nodes.get(chosen), belief = now.beliefs[chosen], place = find("#panel");
-  const say = (kind, words) => i => el("button.button.small", {type: "button", onclick: () => { const same = known[kind][chosen] === i; clear(chosen); if (!same) known[kind][chosen] = i; ask(); }}, words);
-  const seen = say("given", "seen"), done = say("do", "do");
-  const parts = [el("h2", {}, `${chosen}${node.hidden ? " (hidden)" : ""}`)];
-  if (belief.p) {
-    parts.push(bars(node.states, belief.p, before[chosen].p, i => [seen(i), done(i)]), soft(node), reasons());
-  } else {
-    const value = el("input", {type: "number", step: "any", value: number(belief.mean)});
-    const set = kind => el("button.button.small", {type: "button", onclick: () => { clear(chosen); known[kind][chosen] = Number(value.value); ask(); }}, kind === "given" ? "seen" : "do");
-    parts.push(el("p", {}, `mean ${number(belief.mean)}, standard deviation ${number(belief.deviation)} (before: ${number(before[chosen].mean)}, ${number(before[chosen].deviation)})`), el("p", {}, value, set("given"), set("do"), el("button.button.small", {type: "button", onclick: () => { clear(chosen); ask(); }}, "unknown")));
-  }
-  parts.push(el("p", {}, el("button.button.small", {type: "button", onclick: () => graph.focus(chosen)}, "its neighbourhood"), el("button.button.small", {type: "button", onclick: () => graph.fit()}, "everything"), el("button.button.small", {type: "button", onclick: explain}, "most probable explanation")),
-    el("p.muted", {}, "Seen: you found out. Do: somebody set it, whatever its causes say; its causes then stay as they were. ", el("a", {href: "/library/asking"}, "More")));
-  place.replaceChildren(...parts);
-}
-
-/** Soft evidence: how likely what was heard is, in each state. */
-function soft(node) {
-  const now = known.likely[node.name] ?? node.states.map(() => 1);
-  const inputs = node.states.map((s, i) => el("input", {type: "range", min: 0, max: 1, step: 0.05, value: now[i], "aria-label": `how likely in state ${s}`}));
-  const use = () => { const values = inputs.map(x => Number(x.value)); clear(node.name); if (values.some(v => v > 0) && values.some(v => v !== values[0])) known.likely[node.name] = values; ask(); };
-  inputs.forEach(x => x.addEventListener("change", use));
-  return el("details", node.name in known.likely ? {open: true} : {}, el("summary", {}, "Heard, but not sure"), el("p.muted", {}, "How likely is what you heard in each state?"), el("table.bars", {}, node.states.map((s, i) => el("tr", {}, el("td", {}, s), el("td", {}, inputs[i])))));
-}
-
-function reasons() {
-  const place = el("div");
-  const run = async kind => {
-    try {
-      const told = await call("POST", `${base()}/ask`, {...known, target: chosen, [kind]: true});
-      const best = now.beliefs[chosen].p.indexOf(Math.max(...now.beliefs[chosen].p)), state = nodes.get(chosen).states[best];
-      place.replaceChildren(kind === "why"
-        ? told.why.length ? table(["finding", "bits", `P(${state}) without it`, "with it"], told.why.map(w => [`${w.finding} = ${w.value}`, w.bits, percent(w.without_it[best]), percent(w.with_it[best])])) : el("p.muted", {}, "Nothing is known yet, so nothing pushes.")
-        : table(["ask next", "bits it tells"], told.next.map(n => [el("button.button.small", {type: "button", onclick: () => { graph.focus(n.name, false); choose(n.name); }}, n.name), n.bits])));
-    } catch (error) {
-      complain(place, error);
-    }
-  };
-  return el("div", {}, el("p", {}, el("button.button.small", {type: "button", onclick: () => run("why")}, "Why?"), el("button.button.small", {type: "button", onclick: () => run("next")}, "What to ask next?")), place);
+function show() {
+  panel(find("#panel"), {
+    node: nodes.get(chosen), now: now.beliefs[chosen], before: before[chosen], known, say,
+    soften(values) {
+      clear(chosen);
+      if (values.some(v => v > 0) && values.some(v => v !== values[0])) known.likely[chosen] = values;
+      ask();
+    },
+    unknown() { clear(chosen); ask(); },
+    question: more => call("POST", `${base()}/ask`, {...known, target: chosen, ...more}),
+    choose, around: () => graph.around(chosen), everything: () => graph.everything(),
+  });
 }
 
 async function explain() {
+  const place = find("#explanation");
   try {
     const {explanation} = await call("POST", `${base()}/ask`, {...known, explain: true});
-    find("#panel").append(el("h3", {}, `Most probable altogether (probability ${number(explanation.probability, 3)})`), el("ul", {}, Object.entries(explanation.states).map(([n, s]) => el("li", {}, `${n} = ${s}`))));
+    const states = Object.entries(explanation.states);
+    place.replaceChildren(
+      el("h2", {}, `Most probable altogether (probability ${number(explanation.probability, 3)})`),
+      el("p.columns", {}, states.map(([n, s]) => el("span", {}, el("strong", {}, n), ` = ${s}`))),
+      button("Close", () => place.replaceChildren(), "small"));
   } catch (error) {
-    complain(find("#panel"), error);
+    complain(place, error);
   }
 }
 
@@ -128,8 +129,19 @@ async function explain() {
 function compare() {
   const place = find("#scenarios");
   if (!saved) return place.replaceChildren();
-  const apart = n => saved.beliefs[n].p ? saved.beliefs[n].p.reduce((sum, p, i) => sum + Math.abs(p - now.beliefs[n].p[i]), 0) / 2 : Math.abs(saved.beliefs[n].mean - now.beliefs[n].mean);
-  const rows = [...nodes.keys()].map(n => [n, apart(n)]).filter(([, d]) => d > 5e-4).sort((a, b) => b[1] - a[1]).slice(0, 15);
-  const side = (b, n) => b[n].p ? nodes.get(n).states.map((s, i) => `${s} ${percent(b[n].p[i])}`).join(", ") : number(b[n].mean);
-  place.replaceChildren(el("h2", {}, "Scenario A beside now"), el("p.muted", {}, `A: ${saved.words || "nothing known"}`), rows.length ? table(["variable", "A", "now"], rows.map(([n]) => [n, side(saved.beliefs, n), side(now.beliefs, n)])) : el("p", {}, "No difference yet: change what is known."));
+  const side = (belief, n) => belief.p
+    ? nodes.get(n).states.map((s, i) => `${s} ${percent(belief.p[i])}`).join(", ") : number(belief.mean);
+  const rows = [...nodes.keys()].map(n => [n, apart(saved.beliefs[n], now.beliefs[n])])
+    .filter(([, d]) => d > APART).sort((a, b) => b[1] - a[1]).slice(0, MOST_COMPARED);
+  const row = ([n]) => [n, side(saved.beliefs[n], n), side(now.beliefs[n], n)];
+  const body = rows.length ? table(["variable", "A", "now"], rows.map(row))
+    : el("p", {}, "No difference yet: change what is known.");
+  return place.replaceChildren(el("h2", {}, "Scenario A beside now"),
+    el("p.muted", {}, `A: ${saved.words || "nothing known"}`), body);
+}
+
+/** How far apart two beliefs are: total variation, or the distance of the means in deviations. */
+function apart(a, b) {
+  if (a.p) return a.p.reduce((sum, p, i) => sum + Math.abs(p - b.p[i]), 0) / 2;
+  return Math.abs(a.mean - b.mean) / Math.max(a.deviation, b.deviation, 1e-12);
 }
