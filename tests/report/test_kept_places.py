@@ -63,3 +63,10 @@ def test_tall_boxes_stay_apart():
     found = layout(dag, height=120.0)
     assert found.boxes["B"].top - (found.boxes["A"].top + 120.0) > 20
     assert not overlaps(found)
+
+
+def test_a_graph_that_did_not_change_is_drawn_as_it_was():
+    dag = DAG(list("ABCD"), [("A", "B"), ("B", "C"), ("A", "C"), ("C", "D"), ("A", "D")])
+    fresh = layout(dag)
+    places = {name: (box.x, box.y) for name, box in fresh.boxes.items()}
+    assert keep_places(dag, places).arcs == fresh.arcs

@@ -1,66 +1,86 @@
 """The queue: bounds, a fair order, stopping, and going on after the server was ended."""
 
-import json
+import asyncio
 import time
 from dataclasses import replace
 
-from fastapi.testclient import TestClient
+import pytest
 
-from unveil.web.app import create_app
+from unveil.web.jobs import Jobs, TooMany
+from unveil.web.store import State, Store
 
-from .conftest import LIMITS, finished, upload
+from .conftest import LIMITS, finished, rows_of_kinds, served, start, upload
 
 SLOW = replace(LIMITS, at_once=1, waiting=3, waiting_each=2)
 
 
-def served(folder, limits=SLOW):
-    return TestClient(create_app(folder, limits), base_url="http://127.0.0.1")
+def queue(tmp_path, monkeypatch, limits=SLOW):
+    """A queue whose jobs do nothing until they are let go, and the order in which they began."""
+    began = []
+
+    async def process(self, key, analysis, job):
+        began.append((analysis.name, job.number))
+        await asyncio.sleep(0.01)
+        return 0
+
+    monkeypatch.setattr(Jobs, "_process", process)
+    store = Store(tmp_path)
+    return Jobs(store, limits), store, began
 
 
-def start(client, key, task, **settings):
-    return client.post(f"/api/a/{key}/jobs", json={"task": task, "settings": settings})
+async def idle(jobs):
+    while jobs._queue or jobs._running:
+        await asyncio.sleep(0.01)
 
 
-def until(client, key, number, state):
-    for _ in range(600):
-        job = client.get(f"/api/a/{key}/jobs/{number}").json()
-        if job["state"] == state:
-            return job
-        time.sleep(0.05)
-    raise AssertionError(job)
+def test_the_queue_has_a_bound_for_all_and_for_each(tmp_path, monkeypatch):
+    jobs, store, _ = queue(tmp_path, monkeypatch)
+    one, two = (store.create(name, "table.data") for name in ("one", "two"))
+    for analysis in (one, one, two):
+        jobs.submit(analysis, "learn", {})
+    with pytest.raises(TooMany, match="3 jobs are waiting, 2 of them yours"):
+        jobs.submit(one, "learn", {})
+    with pytest.raises(TooMany, match="3 jobs are waiting, 1 of them yours"):
+        jobs.submit(two, "learn", {})
+    jobs = Jobs(store, replace(SLOW, jobs_each=2))
+    with pytest.raises(TooMany, match="2 steps, as many as it may"):
+        jobs.submit(one, "learn", {})
 
 
-def test_the_queue_has_a_bound(tmp_path):
-    with served(tmp_path) as client:
-        key, other = (client.post("/api/examples/alarm").json()["id"] for _ in range(2))
-        codes = [start(client, key, "discover").status_code for _ in range(4)]
-        assert 429 in codes
-        answer = start(client, key, "discover")
-        assert "jobs are waiting" in answer.json()["problem"]
-        for analysis in (key, other):
-            client.delete(f"/api/a/{analysis}")
+def test_the_analysis_served_longest_ago_comes_first(tmp_path, monkeypatch):
+    jobs, store, began = queue(tmp_path, monkeypatch, replace(SLOW, waiting=9, waiting_each=9))
+    one, two = (store.create(name, "table.data") for name in ("one", "two"))
+    for analysis in (one, one, one, two):
+        jobs.submit(analysis, "learn", {})
+
+    async def work():
+        await jobs.start()
+        await idle(jobs)
+        await jobs.close()
+
+    asyncio.run(work())
+    names = [name for name, _ in began]
+    assert sorted(names) == ["one"] * 3 + ["two"]
+    assert names.index("two") < 2
+    assert [n for name, n in began if name == "one"] == [1, 2, 3]
 
 
-def test_a_job_that_waits_is_taken_out(tmp_path):
-    with served(tmp_path) as client:
-        key = client.post("/api/examples/alarm").json()["id"]
-        finished(client, key, 1)
-        start(client, key, "discover", seconds=60)
-        waiting = start(client, key, "learn").json()
-        job = client.post(f"/api/a/{key}/jobs/{waiting['number']}/stop").json()
-        assert job["state"] == "stopped"
-        assert "before it began" in job["problem"]
-        client.delete(f"/api/a/{key}")
+def test_a_job_that_waits_is_taken_out(tmp_path, monkeypatch):
+    jobs, store, began = queue(tmp_path, monkeypatch)
+    analysis = store.create("one", "table.data")
+    job = jobs.stop(analysis, jobs.submit(analysis, "learn", {}))
+    assert job.state is State.STOPPED
+    assert "before it began" in job.problem
+    assert began == []
 
 
 def test_stopping_gives_the_best_so_far_and_events_go_on_where_they_were(tmp_path):
-    with served(tmp_path) as client:
+    with served(tmp_path, SLOW) as client:
         key = client.post("/api/examples/alarm").json()["id"]
-        finished(client, key, 1)
         number = start(client, key, "discover", seconds=120).json()["number"]
-        until(client, key, number, "running")
         log = tmp_path / "analyses" / key / "jobs" / str(number) / "events.jsonl"
-        while not log.exists() or log.read_text().count("\n") < 3:
+        until = time.monotonic() + 240
+        while (not log.exists() or log.read_text().count("\n") < 3) and time.monotonic() < until:
             time.sleep(0.05)
         client.post(f"/api/a/{key}/jobs/{number}/stop")
         job = finished(client, key, number)
@@ -74,34 +94,31 @@ def test_stopping_gives_the_best_so_far_and_events_go_on_where_they_were(tmp_pat
         assert later.count("event: step") == events.count("event: step") - 2
 
 
-def test_a_server_that_was_ended_goes_on(tmp_path):
-    with served(tmp_path) as client:
-        key = upload(client, "a,b\n1,x\n2,y\n1,x\n2,y\n")
-        finished(client, key, 1)
+def test_a_server_that_was_ended_in_the_middle_goes_on(tmp_path):
+    with served(tmp_path, SLOW) as client:
+        key = upload(client, rows_of_kinds(40))
         number = start(client, key, "learn").json()["number"]
-    with served(tmp_path) as client:
+    with served(tmp_path, SLOW) as client:
         assert finished(client, key, number)["state"] == "done"
 
 
-def test_the_analysis_served_longest_ago_comes_first(tmp_path):
-    with served(tmp_path, replace(SLOW, waiting=20, waiting_each=10)) as client:
-        text = "a,b\n1,x\n2,y\n"
-        one, two = upload(client, text), upload(client, text)
-        for key in (one, one, one, two):
-            start(client, key, "learn", seconds=5)
-        ended = {
-            (key, n): finished(client, key, n)["ended"] for key, n in ((one, 2), (one, 4), (two, 2))
-        }
-        assert ended[two, 2] < ended[one, 4]
+def test_deleting_ends_what_runs_and_is_whole(tmp_path):
+    with served(tmp_path, SLOW) as client:
+        key = client.post("/api/examples/alarm").json()["id"]
+        number = start(client, key, "discover", seconds=120).json()["number"]
+        while client.get(f"/api/a/{key}/jobs/{number}").json()["state"] == "queued":
+            time.sleep(0.05)
+        assert client.delete(f"/api/a/{key}").json() == {"deleted": key}
+        assert client.get(f"/a/{key}").status_code == 404
+        jobs = client.app.state.server.jobs
+        assert not jobs._processes
+        assert list((tmp_path / "analyses").iterdir()) == []
 
 
-def test_a_fault_of_the_program_is_a_sentence(tmp_path):
-    with served(tmp_path) as client:
-        key = upload(client, "a,b\n1,x\n2,y\n")
-        finished(client, key, 1)
-        folder = tmp_path / "analyses" / key
-        known = json.loads((folder / "analysis.json").read_text())
-        (folder / known["file"]).unlink()
-        job = finished(client, key, start(client, key, "learn").json()["number"])
+def test_a_table_that_is_gone_is_a_sentence(tmp_path):
+    with served(tmp_path, SLOW) as client:
+        key = client.post("/api/analyses", content=b"a,b\n1,x\n2,y\n").json()["id"]
+        (tmp_path / "analyses" / key / "table.data").unlink()
+        job = finished(client, key, 1)
         assert job["state"] == "failed"
         assert job["problem"]

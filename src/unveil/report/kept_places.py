@@ -24,8 +24,8 @@ def keep_places(
     """The layout of a graph with nodes at the places they have; new ones where they would be.
 
     A new node is put at its place in a fresh layout, moved as its neighbours are on average, then
-    aside until it covers no other. Arcs are simple curves. If no node has a place, it is a fresh
-    layout.
+    aside until it covers no other. Arcs are simple curves. If no node has a place, or all have the
+    place they would get, it is a fresh layout.
 
     >>> old = layout(DAG(["A", "B"], [("A", "B")]))
     >>> places = {name: (box.x, box.y) for name, box in old.boxes.items()}
@@ -36,6 +36,8 @@ def keep_places(
     fresh = layout(dag, widths, height)
     if not any(name in places for name in dag.nodes):
         return fresh
+    if all(_is_at(fresh.boxes[name], places.get(name)) for name in dag.nodes):
+        return fresh  # its curves go round boxes
     boxes: dict[str, Box] = {}
     for name in dag.nodes:
         if name in places:
@@ -57,6 +59,10 @@ def keep_places(
         max(box.y + box.height / 2 for box in boxes.values()),
         fresh.crossings,
     )
+
+
+def _is_at(box: Box, place: Point | None) -> bool:
+    return place is not None and abs(box.x - place[0]) + abs(box.y - place[1]) < 1e-6
 
 
 def _moved(dag: DAG, name: str, fresh: Layout, boxes: Mapping[str, Box]) -> Box:

@@ -204,7 +204,7 @@ def picture(
         first, _ = at.models.load(before)
         told["before"], told["after"] = drawn_before_after(first, network, arcs)
         return told
-    places = Places(found, bars)
+    places = Places(found, at.store.job(found, number).task, bars)
     told["after"] = drawn(network, arcs, places.known(), bars)
     places.keep(places_of(told["after"]))
     return told

@@ -128,7 +128,7 @@ class Jobs:
         self.store.clear_graves()
         for analysis in self.store.all():
             for job in self.store.jobs(analysis):
-                if not job.state.is_over:
+                if not job.state.is_over and (analysis.id, job.number) not in self._queue:
                     self.store.save_job(analysis, replace(job, state=State.QUEUED))
                     self._queue.append((analysis.id, job.number))
         self._loop = asyncio.create_task(self._work())
@@ -185,16 +185,20 @@ class Jobs:
             self.store.get(key[0])  # deleted meanwhile: nothing to say
             self._ended(analysis, job, *self._outcome(key, analysis, job, code))
 
+    def _told(self, analysis: Analysis, job: Job) -> dict[str, Any]:
+        """What the process of a job is told: see `worker.py`."""
+        cores = os.cpu_count() or 1
+        return {
+            "folder": str(analysis.job_folder(job.number)), "task": job.task,
+            "table": str(analysis.table_path), "name": analysis.name, "asked": job.asked,
+            "settings": job.settings, "limits": asdict(self.limits),
+            "n_jobs": max(1, cores // self.limits.at_once),
+        }  # fmt: skip
+
     async def _process(self, key: Key, analysis: Analysis, job: Job) -> int:
         """Run the job's process to its end, or to the end of its time; its exit code."""
-        folder = analysis.job_folder(job.number)
-        cores = os.cpu_count() or 1
-        told = {
-            "folder": str(folder), "task": job.task, "table": str(analysis.table_path),
-            "name": analysis.name, "asked": job.asked, "settings": job.settings,
-            "limits": asdict(self.limits), "n_jobs": max(1, cores // self.limits.at_once),
-        }  # fmt: skip
-        with (folder / "output.txt").open("wb") as output:
+        told = self._told(analysis, job)
+        with (analysis.job_folder(job.number) / "output.txt").open("wb") as output:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "unveil.web.worker",
                 stdin=asyncio.subprocess.PIPE, stdout=output, stderr=output,

@@ -17,10 +17,13 @@ MOST = 4_000
 
 
 class Places:
-    """The places of an analysis; those of boxes with bars are others than those without."""
+    """The places of the networks of one task; boxes with bars have others than those without.
 
-    def __init__(self, analysis: Analysis, bars: bool) -> None:
-        self._path = analysis.folder / ("places-bars.json" if bars else "places.json")
+    Networks of different tasks are too unlike for the same places.
+    """
+
+    def __init__(self, analysis: Analysis, task: str, bars: bool) -> None:
+        self._path = analysis.folder / f"places-{task}{'-bars' if bars else ''}.json"
 
     def known(self) -> dict[str, Point]:
         """Where nodes are, by name; nothing if no network was drawn."""

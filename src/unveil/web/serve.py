@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,6 +50,7 @@ def serve(
         app, log_level="warning", access_log=False, server_header=False, timeout_keep_alive=30,
         timeout_graceful_shutdown=3,
     )  # fmt: skip
+    threading.Thread(target=_warm_up, daemon=True).start()
     ready(f"http://{shown}:{port}/" + (f"?token={token}" if token else ""))
     try:
         uvicorn.Server(config).run(sockets=[taken])
@@ -56,6 +58,14 @@ def serve(
         pass
     finally:
         taken.close()
+
+
+def _warm_up() -> None:
+    """Ask one question, so that what is compiled is there before the first person asks."""
+    from unveil import datasets
+    from unveil.web.questions import Question, answer
+
+    answer(datasets.network("asia"), Question(given={"smoke": 0}, explain=True))
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -87,13 +87,14 @@ def learn(work: Work, settings: Learning) -> None:
     from unveil.table.door import ready_table
 
     notes, table = _prepared(work, ready_table)
-    learned = unveil.learn(
-        table, equivalent_sample_size=settings.equivalent_sample_size,
-        max_parents=settings.max_parents, constraints=_constraints(settings),
-        seed=settings.seed, time_limit=settings.seconds, progress=work.progress,
-        n_jobs=work.n_jobs,
-    )  # fmt: skip
-    arcs = arc_worth(learned.scores, learned.dag)
+    with work.advising(table):
+        learned = unveil.learn(
+            table, equivalent_sample_size=settings.equivalent_sample_size,
+            max_parents=settings.max_parents, constraints=_constraints(settings),
+            seed=settings.seed, time_limit=settings.seconds, progress=work.progress,
+            n_jobs=work.n_jobs,
+        )  # fmt: skip
+        arcs = arc_worth(learned.scores, learned.dag)
     learned.network.save(work.folder / "model.json")
     result = learned.search
     learn_page(
@@ -128,9 +129,10 @@ def discover(work: Work, settings: Discovering) -> None:
         equivalent_sample_size=settings.equivalent_sample_size, max_hidden=settings.max_hidden
     )
     folder = RunFolder(work.folder, table, how, settings.seed)
-    report = folder.discover(
-        progress=work.progress, time_limit=settings.seconds, n_jobs=work.n_jobs
-    ).with_rows(whole, work.asked.who or None)
+    with work.advising(table):
+        report = folder.discover(
+            progress=work.progress, time_limit=settings.seconds, n_jobs=work.n_jobs
+        ).with_rows(whole, work.asked.who or None)
     write_discovery(report, work.folder, work.table_name)
     folder.close(report)
     arcs = [as_json(a) for a in report.arcs()]
@@ -144,10 +146,11 @@ def cluster(work: Work, settings: Clustering) -> None:
     from unveil.table.door import ready_table
 
     notes, table = _prepared(work, ready_table)
-    found = unveil.latent_classes(
-        table, list(range(1, settings.most + 1)), settings.score, seed=settings.seed,
-        time_limit=settings.seconds, progress=work.progress,
-    )  # fmt: skip
+    with work.advising(table):
+        found = unveil.latent_classes(
+            table, list(range(1, settings.most + 1)), settings.score, seed=settings.seed,
+            time_limit=settings.seconds, progress=work.progress,
+        )  # fmt: skip
     found.network.save(work.folder / "model.json")
     with_posteriors(found.network, table, [found.name]).write(work.folder / "posteriors.csv")
     work.write(found.to_dict() | {"notes": notes})

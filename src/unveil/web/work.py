@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from unveil.errors import DataError, UnveilWarning
+from unveil.errors import DataError, ModelError, UnveilWarning
 from unveil.files import atomic_write
 from unveil.progress import Listener
 from unveil.web.asked import Asked
@@ -72,6 +73,21 @@ class Work:
             for w in told
         )
         return list(dict.fromkeys(said)), made
+
+    @contextmanager
+    def advising(self, table: Table) -> Iterator[None]:
+        """Where a table with numbers is refused, say what can be done about them."""
+        numbers = [v.name for v in table.variables if not v.is_discrete]
+        try:
+            yield
+        except (DataError, ModelError) as error:
+            if not numbers:
+                raise
+            some = ", ".join(repr(name) for name in numbers[:3]) + (", ..." if numbers[3:] else "")
+            raise DataError(
+                f"{error.said('web').rstrip('.')}. The table has numbers ({some}): cut them into "
+                "bins on the page Table, or leave them out, and try again."
+            ) from error
 
     def write(self, result: dict[str, Any]) -> None:
         """Write the result down; nothing comes after it."""

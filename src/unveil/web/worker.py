@@ -23,10 +23,11 @@ from unveil.files import atomic_write
 from unveil.progress import Step
 from unveil.web.asked import Asked
 from unveil.web.limits import Limits
+from unveil.web.predicting import SENT
 from unveil.web.tasks import TASKS
 from unveil.web.work import Work
 
-__all__ = ["main"]
+__all__ = ["Telling", "do", "main"]
 
 EVERY = 0.15
 """Seconds between two events of a phase, at least."""
@@ -52,6 +53,12 @@ class Telling:
             self._file.flush()
         return not self.asked_to_stop
 
+    def __enter__(self) -> Telling:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
     def stop(self, *_: Any) -> None:
         """Ask the work to end with the best so far."""
         self.asked_to_stop = True
@@ -60,13 +67,18 @@ class Telling:
 def main() -> int:
     """Do the job that is described on standard input."""
     job: dict[str, Any] = json.load(sys.stdin)
-    folder, limits = Path(job["folder"]), Limits(**job["limits"])
-    _limit_memory(limits.job_bytes)
-    telling = Telling(folder / "events.jsonl")
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, telling.stop)
-    _end_with(os.getppid(), telling)
+    _limit_memory(Limits(**job["limits"]).job_bytes)
+    with Telling(Path(job["folder"]) / "events.jsonl") as telling:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, telling.stop)
+        _end_with(os.getppid(), telling)
+        return do(job, telling)
+
+
+def do(job: dict[str, Any], telling: Telling) -> int:
+    """Do a job; its exit code."""
     task = TASKS[job["task"]]
+    folder, limits = Path(job["folder"]), Limits(**job["limits"])
     work = Work(
         Path(job["table"]), str(job["name"]), Asked(**job["asked"]), folder, limits, telling,
         int(job["n_jobs"]),
@@ -75,7 +87,9 @@ def main() -> int:
         task.call(work, task.settings(**job["settings"]))
     except UnveilError as error:
         # People know the table by the name they gave it, not by where it is kept.
-        return _refused(folder, error.said("web").replace(str(work.table_path), work.table_name))
+        said = error.said("web").replace(str(work.table_path), work.table_name)
+        sent = str(job["settings"].get("name", "the file"))
+        return _refused(folder, said.replace(str(folder / SENT), sent))
     except MemoryError:
         return _refused(
             folder,

@@ -16,7 +16,8 @@ const rows = new RowTable(find("#rows"), explain);
 form.addEventListener("submit", event => {
   event.preventDefault();
   find("#found").hidden = true;
-  const settings = {target: form.target.value, model: form.model.value, seconds: Number(form.seconds.value)};
+  const {target, model, seconds} = form;
+  const settings = {target: target.value, model: model.value, seconds: Number(seconds.value)};
   start(place, "classify", settings, show);
 });
 file.addEventListener("change", () => { if (file.files.length) predict(file.files[0]); });

@@ -6,7 +6,7 @@ import {LargeGraph} from "./large.js";
 import {offerResults} from "./results.js";
 
 const {analysis, job} = pageData();
-const form = find("#settings"), place = find("#job"), KINDS = ["required", "forbidden"];
+const form = find("#settings"), place = find("#job"), KINDS = ["required", "forbidden"], MOST_ARCS = 25;
 const wishes = {required: [], forbidden: [], tiers: []};
 let graph = null, current = null, names = [];
 
@@ -39,9 +39,7 @@ async function show(told) {
   find("#to-playground").href = `/a/${analysis.id}/playground?job=${told.number}`;
   find("#headline").textContent = headline(result);
   find("#notes").replaceChildren(...notes(result.notes));
-  find("#arcs").replaceChildren(table(["arc", "what it is worth", "direction"], result.arcs.map(a => [
-    button(`${a.parent} → ${a.child}`, () => chooseArc(a), "small"), inWords(a),
-    a.fixed ? "fixed by the data" : "open"])));
+  showArcs(result.arcs, MOST_ARCS);
   offerResults("learn", told.number, n => showResult(place, n, show));
   try {
     graph ??= new LargeGraph(find("#graph"), {label: "the network", onArc: chooseArc, onNode: chooseNode});
@@ -51,6 +49,15 @@ async function show(told) {
     graph = null;
   }
   showWishes();
+}
+
+function showArcs(arcs, most) {
+  const row = a => [button(`${a.parent} → ${a.child}`, () => chooseArc(a), "small"), inWords(a),
+    a.fixed ? "fixed by the data" : "open"];
+  const shown = table(["arc", "what it is worth", "direction"], arcs.slice(0, most).map(row));
+  const rest = arcs.length > most
+    ? [button(`All ${arcs.length} arcs`, () => showArcs(arcs, Infinity), "small")] : [];
+  find("#arcs").replaceChildren(shown, ...rest);
 }
 
 const wishesOf = ({required, forbidden, tiers}) => structuredClone({required, forbidden, tiers});

@@ -15,7 +15,7 @@ export class Graph {
       role: "application", tabindex: 0,
       "aria-label": `${label}: move with the arrow keys, zoom with plus and minus, all with 0`,
     }, this.world);
-    this.frame = el("figure.graph", {}, this.svg, this.tools(), caption ? el("figcaption", {}, caption) : null);
+    this.frame = el("figure.graph", {}, this.tools(), this.svg, caption ? el("figcaption", {}, caption) : null);
     place.append(this.frame);
     new ResizeObserver(() => { if (this.picture && this.untouched) this.fit(); }).observe(this.svg);
     handle(this);

@@ -17,6 +17,7 @@ if (which) {
   find("#clear").addEventListener("click", () => { forgetAll(); ask(); });
   find("#explain").addEventListener("click", explain);
   find("#keep").addEventListener("click", () => {
+    if (!now) return;
     saved = {words: inWords(), beliefs: now.beliefs};
     compare();
   });
@@ -82,6 +83,7 @@ const clear = name => { for (const kind of Object.values(known)) delete kind[nam
 
 /** Say that a variable was seen in a state, or set to it; said again, it is taken back. */
 function say(kind, name, value) {
+  if (!now) return;
   const same = known[kind][name] === value;
   clear(name);
   if (!same) known[kind][name] = value;
@@ -98,6 +100,7 @@ function choose(name) {
 }
 
 function show() {
+  if (!now) return;  // the first answer is still on its way
   panel(find("#panel"), {
     node: nodes.get(chosen), now: now.beliefs[chosen], before: before[chosen], known, say,
     soften(values) {
