@@ -38,20 +38,31 @@ def client(tmp_path):
 
 
 class JobsHere(Jobs):
-    """Jobs that are done in threads of this process, which starts none: much faster."""
+    """Jobs that are done in threads of this process, much faster; but for those to be stopped."""
+
+    apart = ()
 
     async def _process(self, key, analysis, job):
+        if job.task in self.apart:
+            return await super()._process(key, analysis, job)
         told = self._told(analysis, job)
         with Telling(analysis.job_folder(job.number) / "events.jsonl") as telling:
             return await asyncio.to_thread(do, json.loads(json.dumps(told)), telling)
 
 
+def app_here(folder, apart=()):
+    """A server whose jobs, but for the tasks `apart`, are done in threads."""
+    app = create_app(folder, LIMITS)
+    server = app.state.server
+    server.jobs = JobsHere(server.store, replace(LIMITS, at_once=1))
+    server.jobs.apart = apart
+    return app
+
+
 @pytest.fixture(scope="session")
 def busy(tmp_path_factory):
     """A server for the whole session, with jobs in threads."""
-    app = create_app(tmp_path_factory.mktemp("server"), LIMITS)
-    server = app.state.server
-    server.jobs = JobsHere(server.store, replace(LIMITS, at_once=1))
+    app = app_here(tmp_path_factory.mktemp("server"))
     with TestClient(app, base_url="http://127.0.0.1") as asking:
         yield asking
 
