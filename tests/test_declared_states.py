@@ -122,8 +122,8 @@ def files(tmp_path):
 
 COMMANDS = {
     "learn": [],
-    "discover": ["--n-states", "2", "--resamples", "0", "--no-straw-men", "--jobs", "1"],
-    "cluster": ["--classes", "2", "--starts", "1"],
+    "discover": ["--n-states", "2", "--resamples", "0", "--no-straw-men", "--n-jobs", "1"],
+    "cluster": ["--n-classes", "2", "--n-starts", "1"],
 }
 
 
@@ -146,7 +146,7 @@ def test_fit_takes_states_beyond_those_of_the_structure(complete, files, network
     rows = Table.from_frame(RARE)
     (rows if complete else gaps(rows)).write(files / "rows.csv")
     words = ["fit", files / "rows.csv", "--structure", files / "model.json", "--seed", 1]
-    assert run(*words, "-o", files / "new.json", "--states", "rare=0,1", "--starts", 1) == 0
+    assert run(*words, "-o", files / "new.json", "--states", "rare=0,1", "--n-starts", 1) == 0
     fitted = Network.load(files / "new.json")
     assert fitted.variable("rare").states == (0, 1)
     assert fitted.dag.arcs == network.dag.arcs

@@ -87,7 +87,7 @@ RESULTS = {
     "learned": lambda: LEARNED,
     "structural EM": lambda: structural_em(GAPS, max_rounds=1, seed=1),
     "EM": lambda: fit_em(ASIA, GAPS, n_starts=2, max_iterations=2, seed=1),
-    "classes": lambda: unveil.latent_classes(ROWS, [1, 2], n_starts=1, seed=1, held_out=2),
+    "classes": lambda: unveil.latent_classes(ROWS, [1, 2], n_starts=1, seed=1, folds=2),
     "log-loss": lambda: log_loss(ASIA, ROWS),
     "cross-validation": lambda: unveil.cross_validate(ROWS, lambda t: ASIA, folds=2, seed=1),
     "arc": lambda: arc_worth(LEARNED.scores, LEARNED.dag)[0],

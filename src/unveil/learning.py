@@ -13,13 +13,14 @@ from typing import Any
 
 from unveil.em.completion import complete_rows
 from unveil.em.parametric import fit_em
+from unveil.em.refit import refit
 from unveil.em.structural import StructuralResult, structural_em
 from unveil.errors import DataError, ModelError, UnveilWarning, did_you_mean
 from unveil.graph.dag import DAG
 from unveil.model.fit import fit as fit_complete
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
-from unveil.progress import Listener
+from unveil.progress import Listener, Progress
 from unveil.score import SCORES, BDeu
 from unveil.score.base import Score
 from unveil.score.families import FamilyScores
@@ -31,12 +32,15 @@ from unveil.search.result import SearchResult
 from unveil.statistics.protocol import Statistics
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, as_table, is_engine, ready_table
+from unveil.table.options import Unknown
 from unveil.table.prepare import prepare
 from unveil.table.variable import Variable
 
 __all__ = ["fit", "learn", "score_named"]
 
 DEFAULT_SEARCH = "combined"
+DEFAULT_SIZE = 1.0
+"""The equivalent sample size of scores and priors when nothing is said."""
 
 
 def learn(
@@ -130,43 +134,58 @@ def fit(
     discretize: str | None = None,
     n_bins: int = 3,
     equivalent_sample_size: float | None = None,
+    maximum_likelihood: bool = False,
     hidden: Mapping[str, int | Variable] | None = None,
+    unknown: Unknown = "error",
+    n_starts: int = 5,
+    max_iterations: int = 500,
+    tolerance: float = 1e-8,
     seed: int | None = None,
-    **options: Any,
+    progress: Progress | None = None,
+    time_limit: float | None = None,
 ) -> Network:
     """The network over a known structure, with parameters from rows with or without gaps.
 
-    `structure` is a graph, or a network, whose states are then kept. `data`, `weights`,
-    `discretize` and `n_bins` are as in `learn`; columns outside the structure are ignored. Complete
-    rows are counted (see `unveil.model.fit`). Missing cells, and variables that have no column
-    (`hidden` says how many states they have, unless the structure is a network), are summed over by
-    EM: `seed` and `options` go to `fit_em`, which also tells how it went.
+    `structure` is a graph, or a network, whose states are then kept; `unknown` says whether another
+    label is an `error` or a `missing` cell. `data`, `weights`, `discretize` and `n_bins` are as in
+    `learn`; columns outside the structure are ignored. Complete rows are counted (see
+    `unveil.model.fit`). Missing cells, and variables that have no column (`hidden` says how many
+    states they have, unless the structure is a network), are summed over by EM, from `n_starts`
+    starts, the first at the parameters of a network. It ends after `max_iterations` or when it
+    gains less than the part `tolerance` of its objective. `seed` repeats a run, `progress` listens,
+    `time_limit` (seconds) ends it with the best so far. `fit_em` also tells how EM went.
 
-    Parameters are maximum likelihood, or posterior means (with gaps: MAP) under `prior`, for which
-    `equivalent_sample_size` is a short word.
+    Parameters are posterior means (with gaps: MAP) under `prior`, by default an
+    `equivalent_sample_size` of 1, as on the command line; `maximum_likelihood` takes none. That of
+    Gaussian distributions is maximum likelihood in any case.
 
     >>> from unveil import datasets
     >>> asia = datasets.network("asia")
     >>> rows = asia.sample(500, seed=1)
-    >>> fit(asia.dag, rows.to_pandas(), equivalent_sample_size=1.0).n_parameters
+    >>> fit(asia.dag, rows.to_pandas()).n_parameters
     18
     >>> fit(asia, rows.knock_out(0.1, seed=1), seed=1).names == asia.names
     True
     """
-    if equivalent_sample_size is not None:
-        if prior is not None:
-            raise DataError("an equivalent sample size is a prior; give it or another, not both")
-        prior = EquivalentSampleSize(equivalent_sample_size)
+    prior = _chosen_prior(prior, equivalent_sample_size, maximum_likelihood)
     dag = structure.dag if isinstance(structure, Network) else structure
     if is_engine(data):
         return fit_complete(dag, data, prior)
-    table = as_table(data, weights, like=structure if isinstance(structure, Network) else None)
+    like = structure if isinstance(structure, Network) else None
+    table = as_table(data, weights, like=like, unknown=unknown)
     if discretize is not None:
         table = prepare(table, discretize=discretize, n_bins=n_bins, keep=table.names).table
     unseen = [n for n in dag.nodes if n not in table]
     if not hidden and not unseen and table.select(dag.nodes).is_complete:
         return fit_complete(dag, table, prior)
-    return fit_em(structure, table, prior, hidden, seed=seed, **options).network
+    options: dict[str, Any] = {
+        "n_starts": n_starts, "max_iterations": max_iterations, "tolerance": tolerance,
+        "seed": seed, "progress": progress, "time_limit": time_limit,
+    }  # fmt: skip
+    if isinstance(structure, Network) and not hidden:
+        inside = [n for n in dag.nodes if n in table]
+        return refit(structure, table.select(inside), prior, unknown=unknown, **options).network
+    return fit_em(structure, table, prior, hidden, **options).network
 
 
 def score_named(name: str, equivalent_sample_size: float = 1.0) -> Score:
@@ -186,12 +205,29 @@ def score_named(name: str, equivalent_sample_size: float = 1.0) -> Score:
 
 def _chosen_score(score: Score | str | None, size: float | None) -> Score:
     if isinstance(score, str) or score is None:
-        return score_named(score or "bdeu", 1.0 if size is None else size)
+        return score_named(score or "bdeu", DEFAULT_SIZE if size is None else size)
     if size is not None:
         raise DataError(
             f"equivalent_sample_size is for a score given by its name; {score!r} has its own"
         )
     return score
+
+
+def _chosen_prior(
+    prior: DirichletPrior | None, size: float | None, maximum_likelihood: bool
+) -> DirichletPrior | None:
+    """The one prior that was asked for: the usual one unless something else is said."""
+    said = {
+        "a prior": prior is not None,
+        "an equivalent sample size": size is not None,
+        "maximum likelihood": maximum_likelihood,
+    }
+    if sum(said.values()) > 1:
+        both = " and ".join(words for words, given in said.items() if given)
+        raise DataError(f"{both} exclude one another; give one of them")
+    if prior is not None or maximum_likelihood:
+        return prior
+    return EquivalentSampleSize(DEFAULT_SIZE if size is None else size)
 
 
 def _limits(constraints: Constraints | None, max_parents: int | None) -> Constraints | None:

@@ -1,6 +1,7 @@
 """`unveil discover` from a table to a folder, interrupted and resumed; and the demo."""
 
 import contextlib
+import errno
 import json
 import re
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from unveil import Network, Table, TableCPD, Variable, load
 from unveil.cli import main
 
-QUICK = ["--max-hidden", "1", "--seed", "1", "--resamples", "1", "--no-straw-men", "--jobs", "1"]
+QUICK = ["--max-hidden", "1", "--seed", "1", "--resamples", "1", "--no-straw-men", "--n-jobs", "1"]
 FILES = ["baseline.json", "log.jsonl", "model.json", "posteriors.csv", "report.html", "state.json"]
 
 
@@ -238,7 +239,7 @@ def test_rows_keep_their_names(run, data, tmp_path):
 
 
 def test_going_on_keeps_the_seed(run, data, tmp_path, monkeypatch):
-    unseeded = ["--max-hidden", "2", "--resamples", "1", "--no-straw-men", "--jobs", "1"]
+    unseeded = ["--max-hidden", "2", "--resamples", "1", "--no-straw-men", "--n-jobs", "1"]
     words = ["discover", data, "-o", tmp_path, *unseeded]
     with monkeypatch.context() as patch:
         stop_when(patch, "round 2")
@@ -259,3 +260,27 @@ def test_stopped_during_the_evidence_the_work_is_not_finished(run, data, tmp_pat
     assert "stopped early (asked to stop)" in err
     assert out.startswith("H1: 2 states")
     assert json.loads((tmp_path / "state.json").read_text())["finished"] is False
+
+
+def test_results_that_could_not_be_written_are_not_lost(run, data, tmp_path, monkeypatch):
+    """The disk is full when the rows are written: what was found is had again without the work."""
+    words = ["discover", data, "-o", tmp_path, *QUICK]
+    with monkeypatch.context() as patch:
+
+        def full(*_, **__):
+            raise OSError(errno.ENOSPC, "No space left on device", "posteriors.csv")
+
+        patch.setattr("unveil.report.discover_folder.discover_page", full)
+        code, _, err = run(*words)
+    assert code == 1
+    assert "No space left on device" in err
+    state = json.loads((tmp_path / "state.json").read_text())
+    assert state["finished"] is False
+    assert len(state["rounds"]) == 1
+    done = len(phases(tmp_path))
+    code, out, err = run(*words)
+    assert code == 0
+    assert "going on from the run" in err
+    assert out.startswith("H1: 2 states")
+    assert "round 1" not in " ".join(phases(tmp_path)[done:])
+    assert (tmp_path / "report.html").exists()

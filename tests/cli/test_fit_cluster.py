@@ -52,7 +52,7 @@ def test_gaps_and_hidden_variables_go_through_em(asia_rows, tmp_path, capsys):
         str(holes),
         "-o",
         str(out),
-        "--starts",
+        "--n-starts",
         "2",
         "--seed",
         "3",
@@ -79,7 +79,7 @@ def test_cluster_prints_the_choice_and_writes_files(tmp_path, capsys):
     columns = {f"q{i}": np.where(side ^ flip, "yes", "no") for i, flip in enumerate(flips)}
     data, model, classes = tmp_path / "d.csv", tmp_path / "m.json", tmp_path / "c.csv"
     Table.from_frame(columns).write(data)
-    words = ["cluster", str(data), "--classes", "1..3", "--starts", "4", "--seed", "1",
+    words = ["cluster", str(data), "--n-classes", "1..3", "--n-starts", "4", "--seed", "1",
              "-o", str(model), "--assignments", str(classes)]  # fmt: skip
     assert main(words) == 0
     said = capsys.readouterr().out
@@ -128,7 +128,7 @@ def answers(tmp_path):
 
 def test_cluster_says_how_well_classes_fit(answers, tmp_path, capsys):
     summary = tmp_path / "s.json"
-    words = ["cluster", str(answers), "--classes", "1,2", "--starts", "2", "--seed", "1",
+    words = ["cluster", str(answers), "--n-classes", "1,2", "--n-starts", "2", "--seed", "1",
              "--bootstrap", "3", "--summary", str(summary)]  # fmt: skip
     assert main(words) == 0
     said = capsys.readouterr().out
@@ -148,15 +148,15 @@ def test_cluster_says_how_well_classes_fit(answers, tmp_path, capsys):
 
 def test_cluster_names_the_variable_and_its_classes(answers, tmp_path, capsys):
     model = tmp_path / "m.json"
-    words = ["cluster", str(answers), "--starts", "2", "--seed", "1", "-o", str(model)]
+    words = ["cluster", str(answers), "--n-starts", "2", "--seed", "1", "-o", str(model)]
     assert main([*words, "--name", "mood", "--state-names", "good,bad"]) == 0
     assert "mood = good, " in capsys.readouterr().out
     assert Network.load(model).variable("mood").labels == ("good", "bad")
     assert main([*words, "--name", "class=mood", "--state-names", "mood=good,bad"]) == 0
     assert "mood = bad, " in capsys.readouterr().out
-    assert main([*words, "--state-names", "a,b,c", "--classes", "2,3"]) == 0
+    assert main([*words, "--state-names", "a,b,c", "--n-classes", "2,3"]) == 0
     assert "are names for 3 classes, and 2 were chosen" in capsys.readouterr().err
-    assert main([*words, "--state-names", "a,b,c", "--classes", "2"]) == 1
+    assert main([*words, "--state-names", "a,b,c", "--n-classes", "2"]) == 1
     assert "3 names of classes were given" in capsys.readouterr().err
     assert main([*words, "--name", "mood=good,bad"]) == 1
     assert "the names of its classes go into --state-names low,high" in capsys.readouterr().err

@@ -97,7 +97,7 @@ def interrupted(folder, *words, jobs=1, number=signal.SIGINT):
     """
     log = folder / "log.jsonl"
     program = (str(PROGRAM),) if jobs == 1 else (sys.executable, "-c", EAGER)
-    words = ["discover", *words, "-o", folder, "--seed", "1", "--jobs", jobs]
+    words = ["discover", *words, "-o", folder, "--seed", "1", "--n-jobs", jobs]
     done = start(*words, program=program, start_new_session=True)
 
     def at_work():

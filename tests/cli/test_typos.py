@@ -94,7 +94,9 @@ def test_a_model_where_a_table_is_wanted(said):
 
 def test_a_column_called_class_does_not_stop_cluster(said, folder):
     (folder / "class.csv").write_text("class,x,y\na,b,c\nd,e,f\n" * 20, encoding="utf-8")
-    code, err = said("cluster class.csv --classes 2 -o classes.json --assignments who.csv --seed 1")
+    code, err = said(
+        "cluster class.csv --n-classes 2 -o classes.json --assignments who.csv --seed 1"
+    )
     assert code == 0
     assert "the hidden variable is called 'class_' (choose another with --name)" in err
     assert load(folder / "classes.json").hidden == ("class_",)

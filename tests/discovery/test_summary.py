@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from unveil import Table
+from unveil import Table, latent_classes
 from unveil.discovery import Candidate, Settings, Verdict, discover
 from unveil.discovery.choice import luck, n_places
 from unveil.discovery.evidence import StrawMan
@@ -50,6 +50,58 @@ def test_the_plain_latent_class_model_is_a_candidate_like_any_other(close):
     best = max(c.gain for c in plain)
     assert f"Latent classes fit (2 of them gain {best:.1f} nats): see `unveil cluster`." in (
         close.headline
+    )
+
+
+@pytest.mark.parametrize("adapt", ["em", "blanket"])
+def test_latent_classes_are_tried_however_candidates_are_adapted(close, adapt):
+    settings = replace(QUICK, adapt=adapt)
+    report = discover(close.table, settings=settings, seed=1, evidence=False, straw_men=False)
+    tried = [c for r in report.discovery.rounds for c in r.candidates]
+    plain = [c for c in tried if isinstance(c, Candidate) and c.is_latent_class]
+    assert {c.n_states for c in plain} >= {2, 3, 4, 5, 6}
+    # As good as `latent_classes` itself finds them, with the same prior and by the same score.
+    found = latent_classes(close.table, 2, equivalent_sample_size=1.0, n_starts=4, seed=1)
+    gain = found.best.cheeseman_stutz - report.discovery.baseline_score
+    assert max(c.gain for c in plain if c.n_states == 2) == pytest.approx(gain, abs=0.05)
+    assert report.hidden or "none pays" not in report.headline
+
+
+def test_latent_classes_that_predict_no_better_are_not_said_to_fit(close):
+    (only,) = close.discovery.rounds
+    worse = tuple(
+        replace(c, verdict=Verdict.PREDICTS_NO_BETTER, predicted=-1.0) for c in only.candidates
+    )
+    found = replace(close.discovery, rounds=(replace(only, candidates=worse),))
+    words = replace(close, discovery=found).headline
+    assert "none was seen to predict" in words
+    assert "Latent classes fit" not in words
+
+
+def test_what_there_was_no_time_to_check_is_not_called_unwarranted(close):
+    (only,) = close.discovery.rounds
+    cut = tuple(
+        replace(c, gain=5000.0, predicted=float("nan"), verdict=Verdict.NOT_CHECKED)
+        for c in only.candidates
+    )
+    rounds = (replace(only, candidates=cut),)
+    found = replace(close.discovery, rounds=rounds, stopped="time limit")
+    words = replace(close, discovery=found, stopped="time limit").headline
+    assert words.startswith("Stopped by the time limit. Nothing is decided: the best of ")
+    assert "gains 5,000.0 nats, but there was no time to see whether it predicts" in words
+    assert "warranted" not in words
+
+
+def test_a_gain_that_is_enough_but_predicts_too_little_is_told_so(close):
+    (only,) = close.discovery.rounds
+    large = tuple(
+        replace(c, gain=9.0, predicted=0.3, verdict=Verdict.MAY_BE_LUCK) for c in only.candidates
+    )
+    found = replace(close.discovery, rounds=(replace(only, candidates=large),))
+    words = replace(close, discovery=found).headline
+    chance = luck(only.candidates)
+    assert (
+        f"and 0.3 on rows left out; after {n_places(large)} places tried, {chance:.1f} on " in words
     )
 
 

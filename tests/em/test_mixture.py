@@ -58,7 +58,7 @@ def two_sides(n_rows: int = 400, flip: float = 0.15, seed: int = 0, n_columns: i
 
 @pytest.mark.parametrize("name", MAXIMA)
 def test_published_maxima(name):
-    found = latent_classes(table_of(name), classes=(1, 2, 3), n_starts=20, seed=1)
+    found = latent_classes(table_of(name), n_classes=(1, 2, 3), n_starts=20, seed=1)
     one, two, three, bic_two, bic_three = MAXIMA[name]
     got = [round(m.log_likelihood, 2) for m in found.mixtures]
     assert got == [one, two, three]
@@ -68,7 +68,7 @@ def test_published_maxima(name):
 
 
 def test_stouffer_toby_to_four_digits():
-    found = latent_classes(table_of("stouffer_toby"), classes=2, n_starts=4, seed=1)
+    found = latent_classes(table_of("stouffer_toby"), n_classes=2, n_starts=4, seed=1)
     assert found.best.log_likelihood == pytest.approx(-504.4677, abs=5e-5)
     assert found.best.n_reached == 4
 
@@ -80,14 +80,14 @@ def test_one_class_is_the_independence_model():
     for name in table.names:
         counts = np.bincount(table.column(name), weights)
         expected += float(counts @ np.log(counts / weights.sum()))
-    mixture = latent_classes(table, classes=1, seed=1).best
+    mixture = latent_classes(table, n_classes=1, seed=1).best
     assert mixture.log_likelihood == pytest.approx(expected, rel=1e-12)
     assert mixture.n_parameters == 5
 
 
 def test_criteria_follow_their_formulas():
     table = table_of("coleman")
-    mixture = latent_classes(table, classes=2, n_starts=2, seed=1).best
+    mixture = latent_classes(table, n_classes=2, n_starts=2, seed=1).best
     assert mixture.n_parameters == 1 + 2 * 4
     penalty = mixture.n_parameters / 2 * math.log(3398)
     assert mixture.bic == pytest.approx(mixture.log_likelihood - penalty)
@@ -98,7 +98,7 @@ def test_criteria_follow_their_formulas():
 @pytest.mark.parametrize("score", ["bic", "aic", "cheeseman-stutz", "held-out"])
 def test_every_score_finds_two_plain_classes(score):
     found = latent_classes(
-        two_sides(800), classes=(1, 2), score=score, n_starts=2, held_out=3, seed=1
+        two_sides(800), n_classes=(1, 2), score=score, n_starts=2, folds=3, seed=1
     )
     assert found.n_classes == 2
     assert found.score_name == score
@@ -107,7 +107,7 @@ def test_every_score_finds_two_plain_classes(score):
 
 def test_held_out_is_about_cases_and_repeats():
     table = table_of("stouffer_toby")
-    options = {"classes": 2, "score": "held-out", "n_starts": 2, "seed": 5}
+    options = {"n_classes": 2, "score": "held-out", "n_starts": 2, "seed": 5}
     folds = latent_classes(table, **options).best.held_out
     again = latent_classes(table, **options).best.held_out
     assert folds == again
@@ -122,7 +122,7 @@ def test_held_out_is_about_cases_and_repeats():
 def test_the_order_of_rows_changes_nothing():
     table = two_sides(seed=3).knock_out(0.1, seed=1)
     shuffled = table.take(np.random.default_rng(1).permutation(table.n_rows))
-    one, other = (latent_classes(t, classes=2, n_starts=2, seed=1) for t in (table, shuffled))
+    one, other = (latent_classes(t, n_classes=2, n_starts=2, seed=1) for t in (table, shuffled))
     assert one.best.log_likelihood == pytest.approx(other.best.log_likelihood, rel=1e-12)
     assert one.best.shares == pytest.approx(other.best.shares)
 
@@ -133,7 +133,7 @@ def test_columns_and_states_in_another_order_change_nothing():
         [Variable(v.name, v.labels[::-1]) for v in reversed(table.variables)],
         [1 - table.column(n).astype(int) for n in reversed(table.names)],
     )
-    one, other = (latent_classes(t, classes=2, n_starts=4, seed=1) for t in (table, turned))
+    one, other = (latent_classes(t, n_classes=2, n_starts=4, seed=1) for t in (table, turned))
     assert one.best.log_likelihood == pytest.approx(other.best.log_likelihood, rel=1e-9)
     for name in table.names:
         a, b = one.network.cpd(name).values, other.network.cpd(name).values
@@ -144,20 +144,20 @@ def test_weight_two_is_the_row_twice():
     table = two_sides(150, seed=5).knock_out(0.1, seed=2)
     twice = table.take(np.repeat(np.arange(table.n_rows), 2))
     doubled = table.with_weights(np.full(table.n_rows, 2.0))
-    one, other = (latent_classes(t, classes=2, n_starts=2, seed=1) for t in (twice, doubled))
+    one, other = (latent_classes(t, n_classes=2, n_starts=2, seed=1) for t in (twice, doubled))
     assert one.best.log_likelihood == pytest.approx(other.best.log_likelihood, rel=1e-12)
     assert one.best.bic == pytest.approx(other.best.bic, rel=1e-12)
 
 
 def test_missing_cells_are_summed_over():
     table = two_sides(600, seed=6).knock_out(0.2, seed=3)
-    found = latent_classes(table, classes=2, n_starts=2, seed=1)
+    found = latent_classes(table, n_classes=2, n_starts=2, seed=1)
     assert found.best.log_likelihood == pytest.approx(found.network.log_likelihood(table))
     assert found.best.shares == pytest.approx((0.6, 0.4), abs=0.06)
 
 
 def test_classes_are_ordered_by_size_and_starts_aligned():
-    found = latent_classes(two_sides(seed=7), classes=3, n_starts=6, seed=1).best
+    found = latent_classes(two_sides(seed=7), n_classes=3, n_starts=6, seed=1).best
     assert list(found.shares) == sorted(found.shares, reverse=True)
     assert [s.objective for s in found.starts] == sorted(
         (s.objective for s in found.starts), reverse=True
@@ -191,12 +191,12 @@ def test_empty_and_duplicate_classes_are_said():
 def test_too_many_classes_are_noticed():
     # Four different rows: five classes cannot all be of use.
     table = Table.from_frame({"x": ["a", "a", "b", "b"] * 9, "y": ["c", "d", "c", "d"] * 9})
-    notes = " ".join(latent_classes(table, classes=5, n_starts=2, seed=1).best.notes)
+    notes = " ".join(latent_classes(table, n_classes=5, n_starts=2, seed=1).best.notes)
     assert "duplicates" in notes or "all but empty" in notes
 
 
 def test_largest_number_chosen_and_lonely_starts_are_said():
-    found = latent_classes(two_sides(seed=8), classes=(1, 2), n_starts=2, seed=1)
+    found = latent_classes(two_sides(seed=8), n_classes=(1, 2), n_starts=2, seed=1)
     assert any("largest number of classes" in note for note in found.notes)
     assert isinstance(found[1], Mixture)
     with pytest.raises(DataError, match="there are 1, 2"):
@@ -204,7 +204,7 @@ def test_largest_number_chosen_and_lonely_starts_are_said():
 
 
 def test_profiles_name_what_sets_a_class_apart():
-    found = latent_classes(two_sides(2000, 0.1, seed=9), classes=2, n_starts=2, seed=1)
+    found = latent_classes(two_sides(2000, 0.1, seed=9), n_classes=2, n_starts=2, seed=1)
     first, second = found.profiles
     assert {(t.variable, t.value) for t in first.traits} <= {(f"q{i}", "yes") for i in range(5)}
     assert [t.value for t in second.traits] == ["no"] * 4
@@ -220,22 +220,22 @@ def test_a_listener_may_stop_it():
         seen.append(step.phase)
         return len(seen) < 12
 
-    found = latent_classes(two_sides(seed=10), classes=range(2, 9), seed=1, progress=listen)
+    found = latent_classes(two_sides(seed=10), n_classes=range(2, 9), seed=1, progress=listen)
     assert found.stopped == "asked to stop"
     assert len(found.mixtures) < 7
     assert seen[0].startswith("2 classes: EM, start 1")
-    late = latent_classes(two_sides(seed=10), classes=range(2, 9), seed=1, time_limit=0.0)
+    late = latent_classes(two_sides(seed=10), n_classes=range(2, 9), seed=1, time_limit=0.0)
     assert late.stopped == "time limit"
     assert late.best.starts[0].stopped == "time limit"
 
 
-@pytest.mark.parametrize("held_out", [None, 5, 0.2])
-def test_the_time_limit_binds_with_and_without_rows_held_out(held_out):
+@pytest.mark.parametrize("dealing", [{}, {"folds": 5}, {"held_out": 0.2}])
+def test_the_time_limit_binds_with_and_without_rows_held_out(dealing):
     """EM that would never stop by itself, for every number of classes and every fold."""
     table = two_sides(5000, 0.3, seed=11)
-    endless = {"tolerance": 0.0, "max_iterations": 10**9, "held_out": held_out, "seed": 1}
+    endless = {"tolerance": 0.0, "max_iterations": 10**9, **dealing, "seed": 1}
     began = time.monotonic()
-    found = latent_classes(table, classes=range(2, 9), time_limit=0.7, **endless)
+    found = latent_classes(table, n_classes=range(2, 9), time_limit=0.7, **endless)
     assert time.monotonic() - began < 1.7
     assert found.stopped == "time limit"
     assert len(found.mixtures) > 3
@@ -244,8 +244,8 @@ def test_the_time_limit_binds_with_and_without_rows_held_out(held_out):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"classes": 0}, "whole number from 1"),
-        ({"classes": []}, "whole number from 1"),
+        ({"n_classes": 0}, "whole number from 1"),
+        ({"n_classes": []}, "whole number from 1"),
         ({"score": "bayes"}, "choose one of bic, aic, cheeseman-stutz, held-out"),
         ({"n_starts": 0}, "at least one start"),
     ],

@@ -56,7 +56,7 @@ def three_states(n_rows: int = 400, gaps: float = 0.0) -> tuple[Network, Table]:
 @pytest.fixture(scope="module")
 def role_conflict():
     table = table_of("stouffer_toby")
-    return table, latent_classes(table, classes=2, n_starts=4, seed=1, tolerance=1e-13)
+    return table, latent_classes(table, n_classes=2, n_starts=4, seed=1, tolerance=1e-13)
 
 
 # Fit and certainty ------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def test_fit_of_the_role_conflict_data_as_published(role_conflict):
 
 def test_fit_of_the_carcinoma_data_as_published():
     """Linzer and Lewis (2011), Section 5.1, where degrees of freedom count cases, not cells."""
-    found = latent_classes(carcinoma(), classes=(2, 3), n_starts=10, seed=1, tolerance=1e-12)
+    found = latent_classes(carcinoma(), n_classes=(2, 3), n_starts=10, seed=1, tolerance=1e-12)
     assert [round(m.log_likelihood, 3) for m in found.mixtures] == [-317.257, -293.705]
     assert [round(m.goodness.g2, 3) for m in found.mixtures] == [62.365, 15.262]
     assert [round(m.goodness.x2, 3) for m in found.mixtures] == [92.648, 20.503]
@@ -99,7 +99,7 @@ def test_certainty_of_the_role_conflict_data_by_hand(role_conflict):
 
 
 def test_a_table_with_gaps_has_no_fit_but_certainty():
-    found = latent_classes(two_sides().knock_out(0.1, seed=1), classes=2, n_starts=2, seed=1)
+    found = latent_classes(two_sides().knock_out(0.1, seed=1), n_classes=2, n_starts=2, seed=1)
     assert found.best.goodness is None
     assert 0.5 < found.best.certainty.relative_entropy < 1
     assert "some rows have gaps" in str(found)
@@ -140,7 +140,7 @@ def test_information_is_the_second_derivative(gaps):
 def test_one_class_has_the_errors_of_shares():
     """Without classes to guess, the error of a share p of n rows is sqrt(p (1 - p) / n)."""
     table = two_sides(300).knock_out(0.1, seed=1)
-    network = latent_classes(table, classes=1, seed=1).network
+    network = latent_classes(table, n_classes=1, seed=1).network
     errors = standard_errors(network, "class", table)
     for name in table.names:
         p = network.cpd(name).values[0]
@@ -150,11 +150,11 @@ def test_one_class_has_the_errors_of_shares():
 
 def test_errors_are_the_spread_over_samples():
     table = two_sides(1000, flip=0.2, seed=1)
-    found = latent_classes(table, classes=2, n_starts=2, seed=1)
+    found = latent_classes(table, n_classes=2, n_starts=2, seed=1)
     shares, firsts = [], []
     for seed in range(80):
         rows = found.network.sample(1000, seed=seed).without("class").folded()
-        again = latent_classes(rows, classes=2, n_starts=1, seed=1, tolerance=1e-7).network
+        again = latent_classes(rows, n_classes=2, n_starts=1, seed=1, tolerance=1e-7).network
         shares.append(again.cpd("class").values[0])
         firsts.append(again.cpd("q0").values[:, 0])
     # The spread over 80 samples is itself known to about 8%.
@@ -173,7 +173,7 @@ def test_weights_count_as_rows_for_errors(role_conflict):
 
 
 def test_estimates_at_the_edge_have_no_error():
-    errors = latent_classes(carcinoma(), classes=3, n_starts=10, seed=1).standard_errors
+    errors = latent_classes(carcinoma(), n_classes=3, n_starts=10, seed=1).standard_errors
     assert errors.n_undetermined == 0
     assert np.isnan(errors.columns["A"][0]).all()  # 0 and 1 in the largest class
     assert errors.columns["D"][0, 1] == pytest.approx(0.07, abs=0.01)
@@ -183,7 +183,7 @@ def test_estimates_at_the_edge_have_no_error():
 def test_parameters_that_the_rows_do_not_tell_have_no_errors():
     """Three classes of four yes-no columns: of 14 parameters 13 can be told (Goodman 1974)."""
     table = table_of("stouffer_toby")
-    found = latent_classes(table, classes=3, n_starts=10, seed=1)
+    found = latent_classes(table, n_classes=3, n_starts=10, seed=1)
     assert found.standard_errors.n_undetermined == 1
     assert np.isnan(found.standard_errors.shares).all()
     assert "no standard errors: the rows do not tell all parameters apart" in str(found)
@@ -191,9 +191,9 @@ def test_parameters_that_the_rows_do_not_tell_have_no_errors():
 
 def test_errors_before_convergence_or_of_huge_models_are_not_given(monkeypatch):
     table = two_sides(seed=1)
-    hurried = latent_classes(table, classes=2, n_starts=1, max_iterations=2, seed=1)
+    hurried = latent_classes(table, n_classes=2, n_starts=1, max_iterations=2, seed=1)
     assert hurried.standard_errors is None
-    found = latent_classes(table, classes=2, n_starts=1, seed=1)
+    found = latent_classes(table, n_classes=2, n_starts=1, seed=1)
     monkeypatch.setattr("unveil.em.mixture.information.MOST_WORK", 10.0)
     monkeypatch.setattr("unveil.em.mixture.residuals.MOST_WORK", 10.0)
     assert found.standard_errors is None
@@ -229,11 +229,11 @@ def test_a_pair_that_goes_together_beyond_the_classes_comes_first():
     table = two_sides(1000, seed=2)
     twin = np.where(np.random.default_rng(1).random(1000) < 0.2, "no", table.labels("q0"))
     more = table.with_column(Variable("twin", ["no", "yes"]), (twin == "yes").astype(int))
-    found = latent_classes(more, classes=2, n_starts=4, seed=1)
+    found = latent_classes(more, n_classes=2, n_starts=4, seed=1)
     assert found.residuals[0].columns == ("q0", "twin")
     assert found.residuals[0].value > 20
     assert "the classes do not explain (bivariate residuals): q0 and twin" in str(found)
-    one = latent_classes(table.select(["q0"]), classes=1, seed=1)
+    one = latent_classes(table.select(["q0"]), n_classes=1, seed=1)
     assert one.residuals == []
 
 
@@ -243,7 +243,7 @@ def test_a_pair_that_goes_together_beyond_the_classes_comes_first():
 @pytest.fixture(scope="module")
 def tested():
     table = two_sides(200, seed=3, n_columns=4)
-    return latent_classes(table, classes=(1, 2, 3), n_starts=2, seed=1, bootstrap=19)
+    return latent_classes(table, n_classes=(1, 2, 3), n_starts=2, seed=1, bootstrap=19)
 
 
 def test_the_bootstrap_test_finds_two_classes_and_no_third(tested):
@@ -254,14 +254,14 @@ def test_the_bootstrap_test_finds_two_classes_and_no_third(tested):
     assert min(tested[2].test.samples) > -0.01
     gain = tested[2].log_likelihood - tested[1].log_likelihood
     assert tested[2].test.statistic == pytest.approx(2 * gain)
-    again = latent_classes(tested.table, classes=(1, 2), n_starts=2, seed=1, bootstrap=19)
+    again = latent_classes(tested.table, n_classes=(1, 2), n_starts=2, seed=1, bootstrap=19)
     assert again[2].test == tested[2].test
 
 
 def test_gains_by_chance_in_noise():
     """Two classes against one of four columns: five parameters more, and a gain beyond them."""
     noise = two_sides(200, flip=0.5, seed=4, n_columns=4)
-    found = latent_classes(noise, classes=(1, 2), n_starts=2, seed=1)
+    found = latent_classes(noise, n_classes=(1, 2), n_starts=2, seed=1)
     test = bootstrap_test(noise, found[1].network, found[2].network, n_samples=20, seed=1)
     assert test.p_value > 0.05
     assert 4 < np.mean(test.samples) < 14
@@ -288,7 +288,9 @@ def test_drawn_tables_have_the_size_and_the_gaps_of_the_original():
 
 def test_the_bootstrap_test_keeps_to_its_time_and_its_door():
     table = two_sides(400, seed=5)
-    found = latent_classes(table, classes=(1, 2), n_starts=4, seed=1, bootstrap=10**6, time_limit=1)
+    found = latent_classes(
+        table, n_classes=(1, 2), n_starts=4, seed=1, bootstrap=10**6, time_limit=1
+    )
     assert 0 < len(found[2].test.samples) < 1000
     assert "of 1000000 samples (time limit)" in found[2].test.words
     assert found[2].test.stopped == "time limit"
@@ -304,7 +306,7 @@ def test_the_bootstrap_test_keeps_to_its_time_and_its_door():
     with pytest.raises(DataError, match="at least one sample, got 0"):
         bootstrap_test(table, *pair, n_samples=0)
     with pytest.raises(DataError, match="a number of samples, or 0 for none; got -1"):
-        latent_classes(table, classes=2, bootstrap=-1)
+        latent_classes(table, n_classes=2, bootstrap=-1)
     late = bootstrap_test(table, *pair, progress=Ticker(None, 0.0))
     assert late.samples == ()
 
@@ -322,17 +324,17 @@ def test_what_the_test_says_against_the_choice_is_noted(tested):
 
 def test_classes_can_be_named():
     table = two_sides(seed=6)
-    found = latent_classes(table, n_starts=2, seed=1, name="answer", states=["most", "few"])
+    found = latent_classes(table, n_starts=2, seed=1, name="answer", state_names=["most", "few"])
     assert found.n_classes == 2
     assert found.network.variable("answer").labels == ("most", "few")
     assert [p.words.split(",")[0] for p in found.profiles] == ["answer = most", "answer = few"]
-    several = latent_classes(table, [1, 2, 3], n_starts=2, seed=1, states=["most", "few"])
+    several = latent_classes(table, [1, 2, 3], n_starts=2, seed=1, state_names=["most", "few"])
     assert several[3].network.variable("class").labels == (1, 2, 3)
     assert several[2].network.variable("class").labels == ("most", "few")
     with pytest.raises(DataError, match="3 names of classes were given, but no mixture"):
-        latent_classes(table, [1, 2], states=["a", "b", "c"])
+        latent_classes(table, [1, 2], state_names=["a", "b", "c"])
     with pytest.raises(DataError, match="the state 'a' twice"):
-        latent_classes(table, states=["a", "a"])
+        latent_classes(table, state_names=["a", "a"])
 
 
 def test_classes_can_be_named_afterwards():
@@ -352,7 +354,7 @@ def test_classes_can_be_named_afterwards():
 
 def test_so_many_cells_that_nobody_counts_them():
     table = two_sides(30, n_columns=70)
-    found = latent_classes(table, classes=2, n_starts=1, seed=1)
+    found = latent_classes(table, n_classes=2, n_starts=1, seed=1)
     assert "about 10^21 degrees of freedom; 30 cases are too few for about 10^21 cells" in str(
         found
     )

@@ -1,6 +1,7 @@
 """Tables that are too large are refused before they are read, whatever hides them."""
 
 import bz2
+import contextlib
 import gzip
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from unveil.cli import main
 from unveil.errors import DataError, SizeError, UnveilError
 from unveil.table import read_table
+from unveil.table.io.feather_size import asked_for
 
 TEXT = b"a,b\n" + b"x,y\n" * 50_000
 
@@ -45,6 +47,33 @@ def test_what_is_too_large_is_refused(tmp_path, kind):
         read_table(path, max_bytes=100_000)
     for enough in (10_000_000, None):
         assert read_table(path, max_bytes=enough).n_rows == 50_000
+
+
+@pytest.mark.parametrize("compression", ["zstd", "lz4", "uncompressed"])
+def test_a_feather_file_is_refused_before_anything_is_unpacked(tmp_path, compression, monkeypatch):
+    """One batch that is a few kilobytes packed and eight megabytes unpacked."""
+    path = tmp_path / "bomb.feather"
+    table = pa.table({"a": np.zeros(10**6, np.int64), "b": pa.array(["x", "y"] * 500_000)})
+    table = table.append_column("c", table["b"].dictionary_encode())
+    feather.write_feather(table, path, compression=compression, chunksize=10**6)
+    told = asked_for(pa.OSFile(str(path)), 10**9)
+    held = pa.ipc.open_file(path).read_all().nbytes
+    assert (told.n_rows, told.n_batches) == (10**6, 1)
+    assert held <= told.n_bytes <= held + 10_000  # buffers are filled up to 64 bytes
+    before = pa.total_allocated_bytes(), pa.default_memory_pool().max_memory()
+    monkeypatch.setattr("unveil.table.io.size._batches", None)
+    with pytest.raises(SizeError, match="takes more than 1,000,000 bytes"):
+        read_table(path, max_bytes=1_000_000)
+    assert pa.total_allocated_bytes() <= before[0] + path.stat().st_size + 4096
+
+
+def test_headers_of_feather_that_lead_nowhere_are_no_reason_to_fail(tmp_path):
+    path = written(tmp_path, "feather")
+    whole = path.read_bytes()
+    for at in range(8, 400, 3):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        with contextlib.suppress(UnveilError):
+            read_table(path, max_bytes=10_000_000)
 
 
 def test_there_is_a_limit_by_default(tmp_path, monkeypatch):

@@ -68,3 +68,10 @@ def test_weights_of_a_file_are_refused_by_its_name(tmp_path):
     path.write_text("x,w\na,1\nb,1e300\n")
     with pytest.raises(DataError, match=r"t\.csv, row 2, column 'w': a weight of 1e\+300"):
         Table.read(path, weights="w")
+
+
+def test_weights_with_decimal_commas_are_told_so(tmp_path):
+    path = tmp_path / "gewichte.csv"
+    path.write_text("a;Gewicht\nx;1,08\ny;0,5\n")
+    with pytest.raises(DataError, match=r"'1,08' is no weight.*decimal comma; write such numbers"):
+        Table.read(path, weights="Gewicht")

@@ -166,7 +166,7 @@ def _sentence(error: Exception) -> str:
         said = f" ({error})" if str(error) else ""
         return (
             f"there is not enough memory for this{said}. Try fewer columns (--drop), fewer rows, "
-            "--jobs 1 where there is such an option, or a larger machine."
+            "--n-jobs 1 where there is such an option, or a larger machine."
         )
     if isinstance(error, OSError) and error.strerror:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -12,13 +12,15 @@ import typer
 from unveil.cli.live import live_progress
 from unveil.cli.naming import class_name, class_states
 from unveil.cli.options import (
+    Allowance,
     Bins,
     Discretize,
     Drop,
     Seed,
     TableFile,
     TimeLimit,
-    prepared,
+    columns_named,
+    read_and_prepared,
     reads_table,
 )
 from unveil.cli.outputs import writes_file, writes_network, writes_table
@@ -27,7 +29,7 @@ from unveil.errors import DataError
 from unveil.files import atomic_write
 
 if TYPE_CHECKING:
-    from unveil.em.mixture import MixtureResult
+    from unveil.em.mixture import ClassRegression, MixtureResult
     from unveil.table import Table
 
 __all__ = ["cluster"]
@@ -39,7 +41,7 @@ MOST_LINES = 60
 @reads_table
 def cluster(
     data: TableFile,
-    classes: Annotated[
+    n_classes: Annotated[
         str | None,
         typer.Option(
             help="How many classes: a number, a list '2,3,5' or a range '2..10'; 1..6, or as many "
@@ -68,13 +70,16 @@ def cluster(
         Path | None,
         typer.Option(help="Where to write all figures (.json).", callback=writes_file(".json")),
     ] = None,
-    starts: Annotated[int, typer.Option(min=1, help="How many times EM starts.")] = 10,
+    n_starts: Annotated[int, typer.Option(min=1, help="How many times EM starts.")] = 10,
     equivalent_sample_size: Annotated[
         float | None,
         typer.Option(help="Equivalent sample size of a prior; maximum likelihood if not given."),
     ] = None,
     folds: Annotated[
         int | None, typer.Option(min=2, help="Also the log-loss by so many folds of held-out rows.")
+    ] = None,
+    held_out: Annotated[
+        float | None, typer.Option(help="The same by leaving out this fraction of the rows once.")
     ] = None,
     bootstrap: Annotated[
         int,
@@ -89,6 +94,14 @@ def cluster(
         str | None,
         typer.Option(help="What its classes are called, the largest first: 'low,high'."),
     ] = None,
+    covariate: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns that class membership depends on; repeatable."),
+    ] = None,
+    max_iterations: Annotated[int, typer.Option(min=1, help="At most so many EM steps.")] = 2000,
+    tolerance: Annotated[
+        float, typer.Option(help="EM stops when it gains less than this part of its objective.")
+    ] = 1e-9,
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
@@ -98,26 +111,31 @@ def cluster(
     reading: dict[str, Any],
 ) -> None:
     """Sort the rows into latent classes and choose how many there are."""
+    allowance = Allowance(time_limit)
     from unveil.em.mixture import latent_classes
-    from unveil.model import EquivalentSampleSize
 
-    table = prepared(data, reading, drop, discretize, n_bins)
-    size = equivalent_sample_size
-    prior = None if size is None else EquivalentSampleSize(size)
+    away = [*(drop or ()), *(covariate or ())]
+    read, table = read_and_prepared(data, reading, away, discretize, n_bins)
+    explaining = columns_named(covariate, read.names)
     with live_progress("nats") as listener:
         found = latent_classes(
-            table, None if classes is None else _numbers(classes), score, starts,  # type: ignore[arg-type]
-            prior, class_name(name), folds,
-            seed=seed, progress=listener, time_limit=time_limit, states=class_states(state_names),
-            bootstrap=bootstrap,
+            table, None if n_classes is None else _numbers(n_classes), score, n_starts,  # type: ignore[arg-type]
+            name=class_name(name), equivalent_sample_size=equivalent_sample_size,
+            folds=folds, held_out=held_out, max_iterations=max_iterations, tolerance=tolerance,
+            seed=seed, progress=listener, time_limit=allowance.left,
+            state_names=class_states(state_names), bootstrap=bootstrap,
         )  # fmt: skip
+        if explaining:
+            found = found.with_covariates(table, read.select(explaining), listener)
     say(f"{data}: {table.n_rows:,} rows, {table.n_columns} columns")
     _show(found)
+    if found.regression is not None:
+        _show_regression(found.regression)
     names = class_states(state_names)
     if names is not None and len(names) != found.n_classes:
         note(
             f"{', '.join(names)} are names for {len(names)} classes, and {found.n_classes} were "
-            f"chosen; say --classes {len(names)} to have as many"
+            f"chosen; say --n-classes {len(names)} to have as many"
         )
     if output is not None:
         found.network.save(output)
@@ -142,7 +160,7 @@ def _numbers(words: str) -> list[int]:
         numbers = []
     if not numbers or min(numbers) < 1:
         raise DataError(
-            f"--classes {words}: give a number like 4, a list like 2,3,5 or a range like 2..10"
+            f"--n-classes {words}: give a number like 4, a list like 2,3,5 or a range like 2..10"
         )
     return numbers
 
@@ -190,6 +208,26 @@ def _show_fit(found: MixtureResult) -> None:
                _number(m.certainty.classification_error)]  # fmt: skip
         rows.append([*row, *([_number(m.test.p_value) if m.test else ""] if tested else [])])
     show_table([*head, *(["bootstrap p"] if tested else [])], rows)
+
+
+def _show_regression(logit: ClassRegression) -> None:
+    """The coefficients of every class against the first, with standard errors."""
+    from unveil.table.variable import label_text
+
+    say()
+    first, *others = [label_text(label) for label in logit.classes]
+    say(f"log-odds of class membership against class {first} (standard errors; {logit.stopped}):")
+    head = ["", *(f"class {label}" for label in others)]
+    pairs = zip(logit.coefficients.T, logit.standard_errors.T, logit.terms, strict=True)
+    show_table(
+        head,
+        [[term, *(_with_error(v, e) for v, e in zip(value[1:], error[1:], strict=True))]
+         for value, error, term in pairs],
+    )  # fmt: skip
+    say(
+        f"log-likelihood given the covariates {logit.log_likelihood:,.2f}, "
+        f"{logit.n_parameters} parameters"
+    )
 
 
 def _show_probabilities(found: MixtureResult) -> None:

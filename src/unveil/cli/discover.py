@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from unveil.cli.live import live_progress
+from unveil.cli.naming import NewNames, NewStates, new_names, new_states
 from unveil.cli.options import (
+    Allowance,
     Bins,
     Discretize,
     Drop,
@@ -24,6 +26,9 @@ from unveil.cli.outputs import writes_folder
 from unveil.cli.screen import note, say
 
 __all__ = ["discover"]
+
+FOR_THE_REPORT = 0.1
+"""The share of a time limit that is kept for writing what was found."""
 
 
 @reads_table
@@ -48,6 +53,9 @@ def discover(
     ] = 1.0,
     max_parents: Annotated[int | None, typer.Option(help="At most so many parents.")] = None,
     resamples: Annotated[int, typer.Option(min=0, help="Resampled tables to test stability.")] = 10,
+    folds: Annotated[
+        int, typer.Option(min=2, help="Parts of the table left out in turn for the evidence.")
+    ] = 5,
     straw_men: Annotated[bool, typer.Option(help="Compare with simpler explanations.")] = True,
     resume: Annotated[
         bool, typer.Option(help="Go on from what an earlier run in the same folder found.")
@@ -66,17 +74,21 @@ def discover(
         list[str] | None,
         typer.Option(help="Columns to keep out and compare the hidden states with; repeatable."),
     ] = None,
+    name: NewNames = None,
+    state_names: NewStates = None,
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
     time_limit: TimeLimit = None,
-    jobs: Jobs = None,
+    n_jobs: Jobs = None,
     seed: Seed = None,
     *,
     reading: dict[str, Any],
 ) -> None:
     """Find hidden variables in a table; Ctrl-C keeps the best so far."""
+    allowance = Allowance(time_limit)
     from unveil.discovery import RunFolder, Settings
+    from unveil.discovery.naming import check_names, named
     from unveil.report import write_discovery
 
     settings = Settings(
@@ -87,20 +99,26 @@ def discover(
     )  # fmt: skip
     aside = dict.fromkeys([*(drop or ()), *(compare or ()), *([] if id is None else [id])])
     read, table = read_and_prepared(data, reading, list(aside), discretize, n_bins)
+    names = check_names(new_names(name), new_states(state_names), read.names)
     folder = RunFolder(output, table, settings, seed, resume)
     if folder.resumed:
         note(f"going on from the run in {output} (use --no-resume to start afresh)")
     with live_progress("nats") as listener:
         report = folder.discover(
-            progress=listener, straw_men=straw_men, resamples=resamples, time_limit=time_limit,
-            n_jobs=jobs,
+            progress=listener, straw_men=straw_men, resamples=resamples, folds=folds,
+            time_limit=allowance.part(1 - FOR_THE_REPORT), n_jobs=n_jobs,
         )  # fmt: skip
-    report = report.with_rows(read, id, columns_named(compare, read.names))
+    as_found = report
+    report = named(report.with_rows(read, id, columns_named(compare, read.names)), names)
     say(report.summary)
     for found in report.agreements:
         say(found.words)
-    page = write_discovery(report, output, data.name)
-    folder.close(report)
+    try:
+        page = write_discovery(report, output, data.name)
+    except BaseException:
+        folder.close(as_found, written=False)
+        raise
+    folder.close(as_found)
     if report.stopped != "converged":
         more = "run again to go on from here" if report.hidden else "run again to look further"
         note(f"stopped early ({report.stopped}); {more}")

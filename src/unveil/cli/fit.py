@@ -9,7 +9,7 @@ import typer
 
 from unveil.cli.live import live_progress
 from unveil.cli.models import network_from
-from unveil.cli.options import Seed, TableFile, TimeLimit, reads_table
+from unveil.cli.options import Allowance, Seed, TableFile, TimeLimit, reads_table
 from unveil.cli.outputs import writes_network
 from unveil.cli.screen import note, say, show_table
 
@@ -42,7 +42,7 @@ def fit(
     maximum_likelihood: Annotated[
         bool, typer.Option("--maximum-likelihood", help="No prior: the likeliest parameters.")
     ] = False,
-    starts: Annotated[int, typer.Option(min=1, help="How many times EM starts.")] = 5,
+    n_starts: Annotated[int, typer.Option(min=1, help="How many times EM starts.")] = 5,
     max_iterations: Annotated[int, typer.Option(min=1, help="At most so many EM steps.")] = 500,
     tolerance: Annotated[
         float, typer.Option(help="EM stops when it gains less than this part of its objective.")
@@ -62,13 +62,14 @@ def fit(
     from unveil.model import EquivalentSampleSize
     from unveil.table import Table
 
+    allowance = Allowance(time_limit)
     model, table = network_from(structure), Table.read(data, **reading)
     prior = None if maximum_likelihood else EquivalentSampleSize(equivalent_sample_size)
     with live_progress("nats") as listener:
         found = refit(
             model, table, prior, unknown=reading["unknown"], declared=reading.get("states", ()),
-            n_starts=starts, max_iterations=max_iterations, tolerance=tolerance, seed=seed,
-            progress=listener, time_limit=time_limit,
+            n_starts=n_starts, max_iterations=max_iterations, tolerance=tolerance, seed=seed,
+            progress=listener, time_limit=allowance.left,
         )  # fmt: skip
     used = found.table
     say(f"{data}: {used.n_rows:,} rows, {used.n_columns} of {len(model.names)} variables")

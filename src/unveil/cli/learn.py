@@ -10,6 +10,7 @@ import typer
 
 from unveil.cli.live import live_progress
 from unveil.cli.options import (
+    Allowance,
     Bins,
     Discretize,
     Drop,
@@ -84,12 +85,13 @@ def learn(
         int, typer.Option(help="Learn from so many resampled tables to see how sure each arc is.")
     ] = 0,
     time_limit: TimeLimit = None,
-    jobs: Jobs = None,
+    n_jobs: Jobs = None,
     seed: Seed = None,
     *,
     reading: dict[str, Any],
 ) -> None:
     """Learn the structure and parameters of a Bayesian network; empty cells are fine."""
+    allowance = Allowance(time_limit)
     from unveil.evaluate import arc_worth
     from unveil.learning import learn as learn_network
     from unveil.learning import score_named
@@ -100,12 +102,12 @@ def learn(
         "search": search,
         "constraints": _constraints(max_parents, require, forbid, tier),
         "seed": seed,
-        "n_jobs": jobs,
+        "n_jobs": n_jobs,
     }
     if not table.is_complete:
         note(f"{table.n_missing:,} cells are empty: learning by structural EM")
     with live_progress("nats") as listener:
-        learned = learn_network(table, progress=listener, time_limit=time_limit, **settings)
+        learned = learn_network(table, progress=listener, time_limit=allowance.left, **settings)
     arcs = arc_worth(learned.scores, learned.dag)
     sure = _confidence(table, settings, bootstrap) if bootstrap else None
     if sure is not None:

@@ -12,7 +12,15 @@ from unveil.errors import DataError
 if TYPE_CHECKING:
     from unveil.model import Network
 
-__all__ = ["NewNames", "NewStates", "class_name", "class_states", "renamed"]
+__all__ = [
+    "NewNames",
+    "NewStates",
+    "class_name",
+    "class_states",
+    "new_names",
+    "new_states",
+    "renamed",
+]
 
 NewNames = Annotated[
     list[str] | None,
@@ -28,11 +36,21 @@ NewStates = Annotated[
 
 def renamed(network: Network, names: Iterable[str] | None, states: Iterable[str] | None) -> Network:
     """The network with variables and states called as the options say."""
-    new = dict(_pair(words, "--name", "H1=severity") for words in names or ())
+    new, lists = new_names(names), new_states(states)
     network = network.renamed(new)
-    lists = dict(_pair(words, "--state-names", "severity=low,high") for words in states or ())
     # Either name will do: the one a variable had, or the one it was just given.
-    return network.relabelled({new.get(n, n): _listed(words) for n, words in lists.items()})
+    return network.relabelled({new.get(n, n): labels for n, labels in lists.items()})
+
+
+def new_names(words: Iterable[str] | None) -> dict[str, str]:
+    """What variables are to be called, from words such as 'H1=severity'."""
+    return dict(_pair(pair, "--name", "H1=severity") for pair in words or ())
+
+
+def new_states(words: Iterable[str] | None) -> dict[str, list[str]]:
+    """What states are to be called, from words such as 'severity=low,high'."""
+    pairs = (_pair(pair, "--state-names", "severity=low,high") for pair in words or ())
+    return {name: _listed(labels) for name, labels in pairs}
 
 
 def class_name(words: str) -> str:

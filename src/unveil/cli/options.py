@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import inspect
+import time
 from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -12,12 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from unveil.cli.live import waiting
 from unveil.errors import DataError
 
 if TYPE_CHECKING:
     from unveil.table import Table
 
 __all__ = [
+    "Allowance",
     "Bins",
     "Command",
     "Discretize",
@@ -67,6 +71,13 @@ def read_and_prepared(
     data: Path, reading: dict[str, Any], drop: list[str] | None, method: str | None, n_bins: int
 ) -> tuple[Table, Table]:
     """The table in a file as it is, and ready to learn from."""
+    with waiting(f"reading {data.name}"):
+        return _read_and_prepared(data, reading, drop, method, n_bins)
+
+
+def _read_and_prepared(
+    data: Path, reading: dict[str, Any], drop: list[str] | None, method: str | None, n_bins: int
+) -> tuple[Table, Table]:
     from unveil.table import Table, prepare
 
     table = Table.read(data, **reading)
@@ -75,6 +86,24 @@ def read_and_prepared(
     asked_for = {*(reading.get("kinds") or ()), *(reading.get("states") or ())}
     ready = prepare(table, drop=away, discretize=way, n_bins=n_bins, keep=asked_for)
     return table, ready.table
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What is left of a time limit: reading the table counts, as everything the command does."""
+
+    limit: float | None
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def left(self) -> float | None:
+        """The seconds left, or `None` without a limit."""
+        spent = time.monotonic() - self.began
+        return None if self.limit is None else max(0.0, self.limit - spent)
+
+    def part(self, share: float) -> float | None:
+        """A share of the seconds left."""
+        return None if self.left is None else share * self.left
 
 
 def columns_named(words: list[str] | None, known: Collection[str] = ()) -> list[str]:
@@ -95,7 +124,10 @@ def columns_named(words: list[str] | None, known: Collection[str] = ()) -> list[
     return list(dict.fromkeys(found))
 
 
-OLD_OPTIONS = {"--ess": "--equivalent-sample-size", "--bins": "--n-bins", "--criterion": "--score"}
+OLD_OPTIONS = {
+    "--ess": "--equivalent-sample-size", "--bins": "--n-bins", "--criterion": "--score",
+    "--jobs": "--n-jobs", "--starts": "--n-starts", "--classes": "--n-classes",
+}  # fmt: skip
 """Options as they used to be called; still understood, not shown."""
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from unveil.discovery.beside import Beside, beside, rows_with_states
 from unveil.discovery.evidence import Evidence, StrawMan, evidence_for, naive_straw_man
 from unveil.discovery.meaning import Meaning, meaning_of
+from unveil.discovery.naming import StateNames, VariableNames, check_names, named
 from unveil.discovery.notes import Notes
 from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round, discover_networks
@@ -123,6 +124,20 @@ class DiscoveryReport(Record):
         ]  # fmt: skip
         return replace(self, beside=beside(read, self.table, id), agreements=tuple(found))
 
+    def named(
+        self, name: VariableNames | None = None, state_names: StateNames | None = None
+    ) -> DiscoveryReport:
+        """The report with hidden variables and their states called so, in their order.
+
+        >>> from unveil import datasets
+        >>> plans = datasets.table("college_plans")
+        >>> report = discover(plans, max_hidden=1, seed=1, evidence=False, straw_men=False)
+        >>> report.named({"H1": "home"}).hidden
+        ('home',)
+        """
+        columns = [n for n in self.network.names if n not in self.hidden]
+        return named(self, check_names(name, state_names, columns))
+
     @property
     def summary(self) -> str:
         """What was found, in plain words."""
@@ -145,6 +160,8 @@ def discover(
     settings: Settings | None = None,
     id: str | None = None,
     compare: Sequence[str] = (),
+    name: VariableNames | None = None,
+    state_names: StateNames | None = None,
     evidence: bool = True,
     straw_men: bool = True,
     resamples: int = 10,
@@ -176,7 +193,9 @@ def discover(
 
     Nothing is learned from `id` either, which says who a row is, nor from the columns of `compare`,
     with which the hidden states are cross-tabulated. Whatever was left out travels into
-    `report.posteriors()`.
+    `report.posteriors()`. `name` says what to call hidden variables (`{"H1": "severity"}`),
+    `state_names` what to call their states, in order (`{"severity": ["low", "high"]}`); the report
+    does it afterwards too, see `DiscoveryReport.named`.
 
     >>> from unveil import datasets
     >>> report = discover(datasets.table("college_plans"), max_hidden=1, seed=1, straw_men=False)
@@ -187,12 +206,13 @@ def discover(
         raise DataError(
             f"resamples must not be negative and folds at least 2, got {resamples} and {folds}"
         )
+    ticker = Ticker.of(progress, time_limit)
     away = [*([drop] if isinstance(drop, str) else drop), *compare, *([] if id is None else [id])]
     read, table = read_and_ready(data, weights, dict.fromkeys(away), discretize, n_bins, keep)
     settings = changed(settings or Settings(), changes, "discover")
+    names = check_names(name, state_names, read.names)
     if not settings.blocks:
         tell_of_order(table)
-    ticker = Ticker.of(progress, time_limit)
     searching = ticker.part(share=1.0 - FOR_EVIDENCE if evidence or straw_men else 1.0)
     found = discover_networks(
         table, settings, earlier, None, seed, searching, None, n_jobs, on_round, notes
@@ -216,7 +236,7 @@ def discover(
         own, compared = _straw_men(found, table, folds, ticker.part("straw men"))
     stopped = found.stopped if found.stopped != "converged" else ticker.reason or "converged"
     report = DiscoveryReport(found, proofs, meanings, tuple(compared), table, own, stopped)
-    return report if read is table else report.with_rows(read, id, compare)
+    return named(report if read is table else report.with_rows(read, id, compare), names)
 
 
 def _straw_men(

@@ -112,8 +112,8 @@ class Candidate(Tried):
     @property
     def is_latent_class(self) -> bool:
         """Whether this is the plain latent class model: a parent of all, and no other arc."""
-        others = len(self.network.names) - 1
-        return len(self.children) == others == self.network.dag.n_arcs
+        others = {v.name for v in self.network.variables if v.n_states > 1} - {self.name}
+        return others <= set(self.children) and self.network.dag.n_arcs == len(self.children)
 
     def refused(self, verdict: Verdict, detail: str = "") -> Refused:
         """What is told of it once it is given up."""

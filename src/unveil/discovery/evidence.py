@@ -26,7 +26,7 @@ from unveil.score.bdeu import BDeu
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["Evidence", "StrawMan", "evidence_for", "naive_straw_man"]
+__all__ = ["Evidence", "StrawMan", "evidence_for", "gain_in_words", "naive_straw_man"]
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def evidence_for(
             break
     gain = round_.kept.gain
     share = wins / done if done else float("nan")
-    return Evidence(name, gain, _gain_in_words(name, gain), saved, share, done)
+    return Evidence(name, gain, gain_in_words(name, gain), saved, share, done)
 
 
 def naive_straw_man(
@@ -135,7 +135,7 @@ def naive_straw_man(
     return StrawMan("one hidden parent of everything", found.network, found.score, held_out)
 
 
-def _gain_in_words(name: str, gain: float) -> str:
+def gain_in_words(name: str, gain: float) -> str:
     """What the score says: as odds while people can read them, in bits always."""
     bits = bits_in_words(gain)
     if not is_readable(gain):

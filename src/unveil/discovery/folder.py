@@ -138,10 +138,17 @@ class RunFolder:
         self._written = time.monotonic()
         self._cost = self._written - began
 
-    def close(self, report: DiscoveryReport) -> None:
-        """Remember that this is all (unless it was stopped early); leave the folder to others."""
+    def close(self, report: DiscoveryReport, written: bool = True) -> None:
+        """Remember that this is all (unless it was stopped early); leave the folder to others.
+
+        If the results could not be `written`, the work can be taken up again and ends at once.
+        """
         try:
-            self.save(report.discovery.rounds, finished=report.stopped == "converged")
+            if written:
+                self.save(report.discovery.rounds, finished=report.stopped == "converged")
+            else:
+                self._rounds = report.discovery.rounds
+                self._save_anyway()
         finally:
             self._unlock()
 

@@ -156,14 +156,9 @@ def _places(bench: Bench, name: str, ticker: Ticker) -> tuple[Place, ...]:
     return places_with_a_signature(bench, name, ticker.part(share=FOR_PLACES))
 
 
-def _starts_elsewhere(bench: Bench) -> bool:
-    """Whether candidates begin at no signature too."""
-    return not bench.network.hidden and bench.settings.adapt == "full"
-
-
 def _wide_stars(bench: Bench, name: str) -> list[Star]:
-    """Parents of everything, their states from clustered rows."""
-    if not _starts_elsewhere(bench):
+    """Parents of everything, their states from clustered rows: latent classes, to begin with."""
+    if bench.network.hidden:
         return []
     sizes = WIDE_SIZES if bench.n_states is None else (bench.n_states,)
     place = place_of_everything(bench, name)
@@ -171,8 +166,8 @@ def _wide_stars(bench: Bench, name: str) -> list[Star]:
 
 
 def _random_stars(bench: Bench, name: str) -> list[Star]:
-    """Parents of random columns, of two and three states in turns."""
-    if not _starts_elsewhere(bench):
+    """Parents of random columns, of two and three states in turns; they take their arcs anew."""
+    if bench.network.hidden or bench.settings.adapt != "full":
         return []
     return [
         Star(random_place(bench, name, i), bench.n_states or 2 + i % 2, "random", i)
@@ -185,10 +180,11 @@ def _random_stars(bench: Bench, name: str) -> list[Star]:
 
 def _start_wide(bench: Bench, star: Star, ticker: Ticker) -> list[Candidate | Refused]:
     """A parent of everything as it is, the plain latent class model, and what becomes of it."""
+    adapt = bench.settings.adapt
     try:
         plain = adapted(bench, started(bench, star, ticker), "em", ticker)
-        more = [adapted(bench, plain, "full", ticker)] if ticker.keep_going() else []
-        return [plain, *more]
+        more = adapt != "em" and ticker.keep_going()
+        return [plain, adapted(bench, plain, adapt, ticker)] if more else [plain]
     except MemoryError:
         return [_too_large(star.place, star.n_states)]
 

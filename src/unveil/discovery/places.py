@@ -48,12 +48,13 @@ def places_with_a_signature(bench: Bench, name: str, ticker: Ticker) -> tuple[Pl
 
 
 def place_of_everything(bench: Bench, name: str) -> Place:
-    """Behind all columns.
+    """Behind all columns that differ from row to row.
 
     The signature is local; a variable behind much of the table (the mood of a market, a social
-    class) leaves many small ones.
+    class) leaves many small ones. A column of a single state would be a child for nothing.
     """
-    return Place(name, bench.glanced.names)
+    differing = tuple(v.name for v in bench.glanced.variables if v.n_states > 1)
+    return Place(name, differing or bench.glanced.names)
 
 
 def random_place(bench: Bench, name: str, number: int) -> Place:

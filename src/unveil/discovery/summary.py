@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 from typing import TYPE_CHECKING
 
 from unveil.discovery.candidates import Candidate, Refused, Verdict
@@ -89,12 +90,12 @@ def _nothing_found(report: DiscoveryReport) -> list[str]:
     if checked:
         said.append(_too_close(tried, checked, found.settings.min_gain))
     elif paying := [*paying, *(c for c in tried if c.verdict is Verdict.PREDICTS_NO_BETTER)]:
-        best = max(c.gain for c in paying)
-        said.append(
+        best = max(paying, key=lambda c: c.gain)
+        said.append(_unchecked(tried, best) if early and isnan(best.predicted) else (
             f"No hidden variable is warranted{so_far}: of {len(tried)} candidates tried, "
-            f"{len(paying)} pay for their parameters (the best gains {best:.1f} nats), but none "
-            "was seen to predict rows that were left out better."
-        )
+            f"{len(paying)} pay for their parameters (the best gains {best.gain:,.1f} nats), but "
+            "none was seen to predict rows that were left out better."
+        ))  # fmt: skip
     else:
         said.append(
             f"No hidden variable is warranted{so_far}: of {len(tried)} candidates tried, none "
@@ -103,23 +104,35 @@ def _nothing_found(report: DiscoveryReport) -> list[str]:
     return said
 
 
+def _unchecked(tried: Sequence[Candidate | Refused], best: Candidate | Refused) -> str:
+    return (
+        f"Nothing is decided: the best of {len(tried)} candidates tried ({best.n_states} states "
+        f"behind {', '.join(best.children)}) gains {best.gain:,.1f} nats, but there was no time to "
+        "see whether it predicts rows that were left out better; give it more time."
+    )
+
+
 def _too_close(
     tried: Sequence[Candidate | Refused], checked: Sequence[Candidate | Refused], min_gain: float
 ) -> str:
     best = max(checked, key=lambda c: c.gain)
     needed = max(luck(tried), min_gain)
     why = "would be luck" if luck(tried) >= min_gain else "are asked for"
+    asked = f"{needed:.1f} {why}"
+    if best.gain > needed:  # then it is the rows left out that say too little
+        asked = f"{luck(tried):.1f} on rows left out would be luck"
     return (
         f"Too close to call: the best candidate ({best.n_states} states behind "
         f"{', '.join(best.children)}) gains {best.gain:.1f} nats, and {best.predicted:.1f} on rows "
-        f"left out; after {n_places(tried)} places tried, {needed:.1f} {why}."
+        f"left out; after {n_places(tried)} places tried, {asked}."
     )
 
 
 def _latent_classes_fit(report: DiscoveryReport) -> list[str]:
     """A word about the plain latent class model, if it is better than no hidden variable."""
     tried = [c for r in report.discovery.rounds for c in r.candidates]
-    plain = [c for c in tried if isinstance(c, Candidate) and c.is_latent_class and c.gain > 0]
+    plain = [c for c in tried if isinstance(c, Candidate) and c.is_latent_class]
+    plain = [c for c in plain if c.gain > 0 and c.verdict in PAYING]
     if not plain:
         return []
     best = max(plain, key=lambda c: c.gain)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from unveil.estimators.settings import check_settings
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
 from unveil.table.core import Table
+from unveil.table.door import as_table
 from unveil.table.options import Unknown
 from unveil.table.prepare import prepare
 from unveil.table.variable import Variable
@@ -51,6 +53,9 @@ class TableReader(BaseEstimator):
         coding: dict[str, Any] = {}
         if known is not None and None not in known.values():
             coding = {"variables": list(known.values()), "unknown": unknown}
+        if isinstance(X, (str, PathLike)):
+            # Labels are read as `fit` saw them: the text of a file tells less than a frame does.
+            X = as_table(X, like=coding.get("variables"), unknown=unknown)
         return _weighted(self._columns(X, known, coding), sample_weight)
 
     def _columns(
@@ -82,12 +87,12 @@ class TableReader(BaseEstimator):
 class TableEstimator(DensityMixin, TableReader):
     """What estimators over tables of labels share: their likelihood and samples.
 
-    `X` may be a pandas, polars or Arrow frame, a dict of columns, an `unveil.Table`, or an array
-    or list of rows. Missing cells (`None`, NaN) are welcome. The columns of a frame must have the
-    names and order that `fit` saw (as everywhere in scikit-learn), those of a dict or table are
-    matched by name, those of an array by position; labels are matched by their text or number, and
-    one that `fit` has not seen is an empty cell, with a warning, or an error (`unknown="error"`). A
-    category or a state that a frame or table declares counts as seen.
+    `X` may be a pandas, polars or Arrow frame, a dict of columns, an `unveil.Table`, the path of a
+    file, or an array or list of rows. Missing cells (`None`, NaN) are welcome. The columns of a
+    frame must have the names and order that `fit` saw (as everywhere in scikit-learn), those of a
+    dict, table or file are matched by name, those of an array by position; labels are matched by
+    their text or number, and one that `fit` has not seen is an empty cell, with a warning, or an
+    error (`unknown="error"`). A category or a state that a frame or table declares counts as seen.
     Continuous columns are refused unless `discretize` names a way to cut them
     (`equal_frequency`, `equal_width`, `kmeans`, `deviation`) into `n_bins` bins; the cuts are then
     part of the network.
@@ -150,6 +155,8 @@ class TableEstimator(DensityMixin, TableReader):
     def _table(self, X: Any, sample_weight: Any = None) -> Table:
         """New rows, read as those that `fit` saw."""
         check_is_fitted(self, "network_")
+        if isinstance(X, (str, PathLike)):
+            X = as_table(X, like=list(self._variables.values()), unknown=self.unknown)
         return self._read(X, self._variables, sample_weight, self.unknown)
 
     def _prior(self) -> EquivalentSampleSize | None:
@@ -158,11 +165,11 @@ class TableEstimator(DensityMixin, TableReader):
 
 
 def shaped_like(X: Any, table: Table) -> Any:
-    """The table as a table, frame, dict of columns or array, whichever `X` is.
+    """The table as a table (of a file, too), frame, dict of columns or array, whichever `X` is.
 
     In an array of numbers, columns that were cut hold the positions 0, 1, ... of their states.
     """
-    if isinstance(X, Table):
+    if isinstance(X, (Table, str, PathLike)):
         return table
     if isinstance(X, Mapping):
         return table.to_dict()

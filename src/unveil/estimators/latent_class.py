@@ -25,7 +25,7 @@ class LatentClassModel(TransformerMixin, TableEstimator):
     Parameters
     ----------
     n_classes
-        A number, or several to choose from by `criterion`.
+        A number, or several to choose from by `criterion`; 1 to 6 if not given.
     criterion
         `bic`, `aic`, `cheeseman-stutz` or `held-out`.
     n_starts
@@ -61,7 +61,7 @@ class LatentClassModel(TransformerMixin, TableEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SHARED,
-        "n_classes": [whole_from(1), Iterable],
+        "n_classes": [whole_from(1), Iterable, None],
         "criterion": [one_of(SCORES)],
         "n_starts": [whole_from(1)],
         "equivalent_sample_size": [positive, None],
@@ -71,7 +71,7 @@ class LatentClassModel(TransformerMixin, TableEstimator):
 
     def __init__(
         self,
-        n_classes: int | Iterable[int] = 2,
+        n_classes: int | Iterable[int] | None = None,
         *,
         criterion: str = "bic",
         n_starts: int = 10,
@@ -99,7 +99,8 @@ class LatentClassModel(TransformerMixin, TableEstimator):
         table = self._fit_table(X, sample_weight)
         self._root = free_name("class", table.names)
         self.result_: MixtureResult = latent_classes(
-            table, self.n_classes, self.criterion, self.n_starts, self._prior(), self._root,  # type: ignore[arg-type]
+            table, self.n_classes, self.criterion, self.n_starts, name=self._root,  # type: ignore[arg-type]
+            equivalent_sample_size=self.equivalent_sample_size,
             max_iterations=self.max_iterations, tolerance=self.tolerance,
             seed=seed_of(self.random_state),
         )  # fmt: skip

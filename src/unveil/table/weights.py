@@ -51,6 +51,8 @@ def no_weights(name: str, why: Exception, names: Sequence[str]) -> DataError:
     others = [other for other in names if named_like_weights(other) and other != name]
     instead = f" It may be {listing(others)} instead." if others else ""
     found = str(why.args[0]).partition(" is not a number")[0] if why.args else str(why)
+    if re.search(r"'-?\d+,\d+'$", found):
+        instead = " It looks like a number with a decimal comma; write such numbers with a point."
     return DataError(
         f"{found} is no weight. The weights are numbers that say how often each row counts, and "
         f"column {name!r} holds something else.{instead}",

@@ -91,7 +91,7 @@ def bootstrap_test(
 
     >>> from unveil import datasets, latent_classes
     >>> plans = datasets.table("college_plans")
-    >>> found = latent_classes(plans, classes=[1, 2], n_starts=2, seed=1)
+    >>> found = latent_classes(plans, n_classes=[1, 2], n_starts=2, seed=1)
     >>> bootstrap_test(plans, found[1].network, found[2].network, n_samples=4, seed=1).p_value
     0.2
     """

@@ -9,7 +9,13 @@ import numpy as np
 
 from unveil.em.mixture.bootstrap import bootstrap_test
 from unveil.em.mixture.choice import Mixture, MixtureResult, ScoreName
-from unveil.em.mixture.door import Dealing, checked_classes, checked_dealing, checked_table
+from unveil.em.mixture.door import (
+    Dealing,
+    checked_classes,
+    checked_dealing,
+    checked_prior,
+    checked_table,
+)
 from unveil.em.mixture.fit import MixtureSettings, fit_mixture, table_values
 from unveil.em.mixture.notes import notes_on
 from unveil.em.mixture.words import in_classes
@@ -22,7 +28,7 @@ from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.progress import Progress, StopReason, Ticker
 from unveil.table.core import Table
-from unveil.table.door import Data, Weights, ready_table
+from unveil.table.door import Data, Weights, read_and_ready
 from unveil.table.places import free_name, tell
 from unveil.table.variable import Label
 
@@ -34,38 +40,43 @@ FOLDS = 5
 
 def latent_classes(
     data: Data,
-    classes: int | Iterable[int] | None = None,
+    n_classes: int | Iterable[int] | None = None,
     score: ScoreName = "bic",
     n_starts: int = 10,
     prior: DirichletPrior | None = None,
     name: str = "class",
-    held_out: float | int | None = None,
+    folds: int | None = None,
     max_iterations: int = 2000,
     tolerance: float = 1e-9,
     seed: int | None = None,
     progress: Progress | None = None,
     time_limit: float | None = None,
-    states: Sequence[Label] | None = None,
+    state_names: Sequence[Label] | None = None,
     bootstrap: int = 0,
     *,
+    held_out: float | None = None,
+    covariates: Sequence[str] | str = (),
+    equivalent_sample_size: float | None = None,
     weights: Weights = None,
     drop: Sequence[str] | str = (),
     discretize: str | None = None,
     n_bins: int = 3,
     keep: Collection[str] = (),
 ) -> MixtureResult:
-    """Mixtures with every number of `classes`, and the best of them by `score`.
+    """Mixtures with every number of classes in `n_classes`, and the best of them by `score`.
 
-    Without `classes`, 1 to 6 are tried, or as many as there are `states`. The hidden variable is
-    called `name`. `states` name the classes of the mixture that has as many, the largest class
-    first; otherwise they are numbered. `MixtureResult.named` does both afterwards.
+    Without `n_classes`, 1 to 6 are tried, or as many as there are `state_names`. The hidden
+    variable is called `name`. `state_names` are for the classes of the mixture that has as many,
+    the largest class first; otherwise they are numbered. `MixtureResult.named` does both
+    afterwards.
 
     The scores: `bic` (LL - d/2 log N), `aic` (LL - d), `cheeseman-stutz` (an approximation of
-    the marginal likelihood), `held-out` (log-loss of rows left out; `held_out` is their fraction
-    or, as a whole number, of folds to cross-validate with). BIC is the cautious choice,
+    the marginal likelihood), `held-out` (log-loss of rows left out: in `folds`, 5 unless given, or
+    once the fraction `held_out`). BIC is the cautious choice,
     Cheeseman-Stutz the Bayesian one, held-out asks directly for prediction and costs most.
 
-    Parameters are maximum likelihood, or MAP with a `prior`. Cheeseman-Stutz and held-out fits
+    Parameters are maximum likelihood, or MAP with a `prior`, for which `equivalent_sample_size` is
+    a short word. Cheeseman-Stutz and held-out fits
     need a prior in any case: an equivalent sample size of 1 unless one is given. Missing cells
     are summed over and row weights count as that many rows. EM starts `n_starts` times and ends
     after `max_iterations` or when it gains less than the part `tolerance` of its objective.
@@ -77,28 +88,36 @@ def latent_classes(
     `bootstrap` asks for a bootstrap likelihood-ratio test of each number against one fewer, from
     so many drawn tables; see `bootstrap_test`. With a time limit, the tests have half of it.
 
+    `covariates` are columns that class membership depends on and that classes need not explain: the
+    number of classes is chosen without them, and the chosen mixture is then fitted again
+    together with a multinomial logit of its classes (`MixtureResult.regression`), by maximum
+    likelihood; see `class_regression`. They may be continuous.
+
     A `time_limit` in seconds is shared out among the numbers of classes, larger ones getting more.
     Asked to stop, it gives the best so far, from at least one fit.
 
     >>> from unveil import datasets
-    >>> found = latent_classes(datasets.table("college_plans"), classes=[1, 2], n_starts=2, seed=1)
+    >>> found = latent_classes(datasets.table("college_plans"), [1, 2], n_starts=2, seed=1)
     >>> found.n_classes, round(found.best.log_likelihood, 2)
     (2, -45609.76)
     """
-    numbers = checked_classes(classes, states)
-    table = ready_table(data, weights, drop, discretize, n_bins, keep)
+    numbers = checked_classes(n_classes, state_names)
+    prior = checked_prior(prior, equivalent_sample_size)
+    explaining = [covariates] if isinstance(covariates, str) else list(covariates)
+    away = [*([drop] if isinstance(drop, str) else drop), *explaining]
+    read, table = read_and_ready(data, weights, dict.fromkeys(away), discretize, n_bins, keep)
     name = _free_name(name, table)
     folded = checked_table(table, score)
     if n_starts < 1:
         raise DataError(f"a mixture needs at least one start, got {n_starts}")
-    if score == "held-out" and held_out is None:
-        held_out = FOLDS
+    if score == "held-out" and held_out is None and folds is None:
+        folds = FOLDS
     if bootstrap < 0:
         raise DataError(f"the bootstrap takes a number of samples, or 0 for none; got {bootstrap}")
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
-    settings = MixtureSettings(name, n_starts, max_iterations, tolerance, tuple(states or ()))
-    work = _Work(folded, settings, prior, checked_dealing(folded, held_out), seed)
+    settings = MixtureSettings(name, n_starts, max_iterations, tolerance, tuple(state_names or ()))
+    work = _Work(folded, settings, prior, checked_dealing(folded, folds, held_out), seed)
     whole = Ticker.of(progress, time_limit)
     ticker = whole.part(share=0.5 if bootstrap else 1.0)
     mixtures: list[Mixture] = []
@@ -115,9 +134,10 @@ def latent_classes(
         mixtures = _tested(work, mixtures, chosen.n_classes, bootstrap, whole)
         early += [whole.reason] if whole.reason else []
     stopped = [*early, chosen.stopped][0]
-    return MixtureResult(
+    found = MixtureResult(
         tuple(mixtures), chosen.n_classes, score, name, stopped, seed, folded, prior
     )
+    return found.with_covariates(table, read.select(explaining), whole) if explaining else found
 
 
 @dataclass(frozen=True)

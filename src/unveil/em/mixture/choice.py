@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import ClassVar, Literal, get_args
 
 from unveil.em.mixture.bootstrap import BootstrapTest
+from unveil.em.mixture.covariates import ClassRegression, class_regression
 from unveil.em.mixture.fit import reached
 from unveil.em.mixture.notes import choice_notes, notes_on
 from unveil.em.mixture.precision import StandardErrors, standard_errors
@@ -21,9 +22,10 @@ from unveil.evaluate.goodness import GoodnessOfFit
 from unveil.evaluate.profiles import StateProfile, state_profiles
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
-from unveil.progress import StopReason
+from unveil.progress import Progress, StopReason, Ticker
 from unveil.records import Record
 from unveil.table.core import Table
+from unveil.table.places import tell
 from unveil.table.variable import Label
 
 __all__ = ["SCORES", "Mixture", "MixtureResult", "ScoreName"]
@@ -111,6 +113,21 @@ class MixtureResult(Record):
     seed: int
     table: Table = field(repr=False, compare=False)
     prior: DirichletPrior | None = field(default=None, repr=False, compare=False)
+    regression: ClassRegression | None = None
+    """How class membership depends on covariates, if some were given."""
+
+    def with_covariates(
+        self, table: Table, covariates: Table, progress: Progress | None = None
+    ) -> MixtureResult:
+        """The same with a logit of the classes by `covariates`, row by row beside `table`.
+
+        With a single class there is nothing to explain, which is told.
+        """
+        if self.n_classes < 2:
+            tell("a single class was chosen, so there is no membership for covariates to explain")
+            return self
+        ticker = Ticker.of(progress)
+        return replace(self, regression=class_regression(self, table, covariates, ticker))
 
     @property
     def best(self) -> Mixture:

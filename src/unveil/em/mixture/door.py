@@ -10,10 +10,11 @@ import numpy as np
 from unveil.em.mixture.choice import SCORES
 from unveil.errors import DataError, Hint, did_you_mean
 from unveil.evaluate.folds import check_dealing
+from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.table.core import Table
 from unveil.table.variable import Label
 
-__all__ = ["Dealing", "checked_classes", "checked_dealing", "checked_table"]
+__all__ = ["Dealing", "checked_classes", "checked_dealing", "checked_prior", "checked_table"]
 
 TRIED = range(1, 7)
 """The numbers of classes tried when nothing is said."""
@@ -22,20 +23,31 @@ Dealing = tuple[int, float | None]
 """A number of folds, and the fraction if there is to be a single split instead."""
 
 
-def checked_dealing(table: Table, held_out: float | int | None) -> Dealing | None:
+def checked_dealing(table: Table, folds: int | None, held_out: float | None) -> Dealing | None:
     """The number of folds, and the fraction if there is to be a single split instead."""
-    if held_out is None:
+    if folds is None and held_out is None:
         return None
-    if isinstance(held_out, Integral) and held_out >= 2:
-        dealing: Dealing = (int(held_out), None)
-    elif 0 < held_out < 1:
-        dealing = (1, float(held_out))
-    else:
+    if folds is not None and held_out is not None:
         raise DataError(
-            f"held_out is a fraction between 0 and 1 or a number of folds from 2, got {held_out}"
+            f"rows are left out in {folds} folds or once, a fraction of {held_out}; give one of "
+            "them"
         )
+    if folds is not None and not (isinstance(folds, Integral) and folds >= 2):
+        raise DataError(f"the number of folds is a whole number from 2, got {folds}")
+    if held_out is not None and not 0 < held_out < 1:
+        raise DataError(f"held_out is a fraction between 0 and 1, got {held_out}")
+    dealing: Dealing = (1 if folds is None else int(folds), held_out)
     check_dealing(table, *dealing)
     return dealing
+
+
+def checked_prior(prior: DirichletPrior | None, size: float | None) -> DirichletPrior | None:
+    """The prior, given as such or by its equivalent sample size; none for maximum likelihood."""
+    if size is None:
+        return prior
+    if prior is not None:
+        raise DataError("an equivalent sample size is a prior; give it or another, not both")
+    return EquivalentSampleSize(size)
 
 
 def checked_classes(

@@ -55,7 +55,7 @@ def standard_errors(
 
     >>> from unveil import datasets, latent_classes
     >>> plans = datasets.table("college_plans")
-    >>> found = latent_classes(plans, classes=2, n_starts=2, seed=1)
+    >>> found = latent_classes(plans, n_classes=2, n_starts=2, seed=1)
     >>> standard_errors(found.network, "class", plans).shares.round(3).tolist()
     [0.007, 0.007]
     """

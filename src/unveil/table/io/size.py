@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from unveil.errors import DataError, Hint, SizeError
+from unveil.table.io.feather_size import asked_for
 from unveil.table.io.sniff import open_bytes
 
 __all__ = ["MAX_BYTES", "check_size"]
@@ -70,10 +71,22 @@ def _columns(path: Path, head: bytes, most: int) -> int:
                 # A column that repeats itself takes no room in the file, but a cell is a cell.
                 return max(sum(groups), about.num_rows * about.num_columns * CELL_BYTES)
             if head.startswith(b"ARROW1"):
-                return _batches(pa.ipc.open_file(source), most)
+                return _feather(source, most)
     except Exception:  # Arrow raises what it likes; whoever reads the file says what is wrong
         return 0
     return 0
+
+
+def _feather(source: Any, most: int) -> int:
+    """What the headers of a Feather file ask for; where they cannot be followed, batch by batch."""
+    file = pa.ipc.open_file(source)
+    try:
+        told = asked_for(source, most)
+    except Exception:
+        return _batches(file, most)
+    if told.n_bytes <= most and told.n_batches < file.num_record_batches:
+        return _batches(file, most)  # the list of batches at the end names some more than once
+    return max(told.n_bytes, told.n_rows * len(file.schema) * CELL_BYTES)
 
 
 def _batches(file: Any, most: int) -> int:
