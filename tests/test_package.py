@@ -36,6 +36,7 @@ ROOMS = [
     "ideal",
     "hidden",
     "discovery",
+    "classify",
     "estimators",
     "report",
     "cli",

@@ -30,11 +30,13 @@ or one number for every row.
 
 GROUPS = {
     "Learning": ("learn", "fit", "discover", "latent_classes", "fit_em", "structural_em"),
+    "Predicting one column": ("learn_classifier", "Classifier"),
     "Judging": ("log_loss", "cross_validate"),
     "Tables": ("Table", "Variable"),
     "Networks": ("Network", "DAG", "TableCPD", "load", "save"),
     "scikit-learn": (
-        "BayesianNetwork", "LatentClassModel", "HiddenVariableDiscovery", "Discretizer",
+        "BayesianNetwork", "BayesianNetworkClassifier", "LatentClassModel",
+        "HiddenVariableDiscovery", "Discretizer",
     ),
     "Settings, scores and priors": (
         "Settings", "Constraints", "BDeu", "BDe", "BIC", "MDL", "AIC", "K2",

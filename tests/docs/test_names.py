@@ -38,7 +38,9 @@ def test_every_public_name_is_mentioned(name):
     assert mentioned(name)
 
 
-@pytest.mark.parametrize("room", ["score", "search", "evaluate", "infer", "em", "report"])
+@pytest.mark.parametrize(
+    "room", ["score", "search", "evaluate", "infer", "em", "classify", "report"]
+)
 def test_every_name_of_a_room_is_mentioned(room):
     module = __import__(f"unveil.{room}", fromlist=["__all__"])
     assert [name for name in module.__all__ if not mentioned(name)] == []

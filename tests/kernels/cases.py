@@ -384,3 +384,19 @@ def next_cell(random):
     digit = np.zeros(6, np.int64)
     digit[: len(states)] = states
     return graph, f, low, high, digit, int(cell)
+
+
+# Classifiers -----------------------------------------------------------------------------------
+
+
+def row_log_shares(random):
+    n, k = random.integers(1, 50), random.integers(2, 5)
+    parts = [random.normal(scale=20, size=(n, k)) for _ in range(3)]
+    return *parts, random.integers(0, k, n), np.zeros(n)
+
+
+def pair_information(random):
+    n, k = random.integers(1, 60), 3
+    codes = random_codes(random, n, np.int64)
+    classes = random.integers(0, k, n)
+    return codes, CARDS, classes, k, random.random(n) + 0.1, np.zeros((len(CARDS), len(CARDS)))

@@ -345,3 +345,21 @@ def next_cell(graph, f, low, high, digit, cell):
     following = (cells.index(cell) + 1) % len(cells)
     digit[: len(listed[cell])] = listed[cells[following]]
     return cells[following] if following else -1
+
+
+# Classifiers -----------------------------------------------------------------------------------
+
+
+def row_log_shares(scores, plus, minus, classes, out):
+    total = scores + plus - minus
+    out[:] = total[np.arange(len(out)), classes] - np.logaddexp.reduce(total, axis=1)
+
+
+def pair_information(codes, sizes, classes, n_classes, weights, out):
+    for i, j in combinations(range(len(codes)), 2):
+        joint = np.zeros((sizes[i], sizes[j], n_classes))
+        np.add.at(joint, (codes[i], codes[j], classes), weights)
+        left, right = joint.sum(axis=1, keepdims=True), joint.sum(axis=0, keepdims=True)
+        both = joint.sum(axis=(0, 1), keepdims=True)
+        logs = xlogy(joint, joint) + xlogy(joint, both) - xlogy(joint, left) - xlogy(joint, right)
+        out[i, j] = out[j, i] = logs.sum() / weights.sum()

@@ -29,7 +29,7 @@ BLOCK = 1 << 18
 
 @dataclass(frozen=True)
 class Classifier(Record):
-    """A network that predicts its variable `target` from the others.
+    """A `network` that predicts its variable `target` from the others.
 
     An ordinary network: `save` writes it to any model file, and whatever takes a network takes it.
     Numbers are cut by it, labels it does not know are empty cells, columns it does not know are

@@ -141,14 +141,14 @@ def _mean(values: Vector, weights: Vector) -> tuple[float, float]:
 def _calibration(
     probabilities: Matrix, truth: npt.NDArray[np.int64], weights: Vector
 ) -> tuple[CalibrationBin, ...]:
-    """Probabilities in bins of about equal weight; with more than two classes, those of all."""
-    k = probabilities.shape[1]
-    which = [1] if k == 2 else list(range(k))
-    said = np.concatenate([probabilities[:, c] for c in which])
-    came = np.concatenate([(truth == c).astype(float) for c in which])
-    mass = np.tile(weights, len(which))
+    """Probabilities in bins of about equal weight, and how often they came true.
+
+    With two classes those of the second; with more, those of the class that was said.
+    """
+    best = probabilities.argmax(axis=1) if probabilities.shape[1] > 2 else np.ones_like(truth)
+    said = probabilities[np.arange(len(truth)), best]
     order = np.argsort(said, kind="stable")
-    said, came, mass = said[order], came[order], mass[order]
+    said, came, mass = said[order], (truth == best).astype(float)[order], weights[order]
     cumulative = np.cumsum(mass)
     place = np.minimum((cumulative - mass / 2) * BINS / cumulative[-1], BINS - 1).astype(int)
     found = []

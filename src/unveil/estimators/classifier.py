@@ -195,13 +195,12 @@ def _classes(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     known = values[~missing]
     if len(known) == 0:
         raise DataError("y has no class in any row: there is nothing to learn")
-    check_classification_targets(known)
-    try:
-        classes, places = np.unique(known, return_inverse=True)
-    except TypeError:
+    if len({isinstance(value, str) for value in known.tolist()}) > 1:
         raise DataError(
-            "the classes in y are of several kinds (text and numbers); make them of one kind"
-        ) from None
+            "the classes in y are of several kinds, text and numbers; make them of one kind"
+        )
+    check_classification_targets(known)
+    classes, places = np.unique(known, return_inverse=True)
     codes = np.full(len(values), -1, np.int64)
     codes[~missing] = places
     return classes, codes

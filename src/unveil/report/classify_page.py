@@ -27,8 +27,9 @@ MOST_CELLS = 12
 """So many of the strongest weights of a row are shown."""
 MOST_CURVES = 4
 """With more classes than this, only the ROC curves of the most frequent ones are drawn."""
-MOST_CLASSES = 30
-"""With more classes than this, the confusion matrix is left out."""
+MOST_CLASSES = 10
+"""With more classes than this, the commonest mistakes are listed instead of a confusion matrix."""
+MOST_MISTAKES = 15
 
 
 def write_classification(
@@ -112,16 +113,7 @@ def _add_judgement(page: Page, found: Judgement) -> None:
         f"{found.accuracy:.1%}, between {max(low, 0):.1%} and {min(high, 1):.1%} with 95% "
         f"confidence; log-loss {found.bits:.4f} bits per row ({found.log_loss:.4f} nats)."
     )
-    names = [label_text(c) for c in found.classes]
-    if len(names) <= MOST_CLASSES:
-        rows: list[list[Cell]] = [
-            [name, *(round(float(x), 2) for x in row), f"{_share(row, i):.0%}"]
-            for i, (name, row) in enumerate(zip(names, found.confusion, strict=True))
-        ]
-        page.table(
-            ["true class", *(f"said {name}" for name in names), "right"], rows,
-            caption="Confusion: rows of each class, by what was said of them",
-        )  # fmt: skip
+    _add_confusion(page, found)
     figures = [
         (
             square_chart(
@@ -148,9 +140,30 @@ def _add_judgement(page: Page, found: Judgement) -> None:
     page.figures(figures)
 
 
-def _share(row: np.ndarray, own: int) -> float:
-    total = float(row.sum())
-    return float(row[own]) / total if total > 0 else 0.0
+def _add_confusion(page: Page, found: Judgement) -> None:
+    names = [label_text(c) for c in found.classes]
+    totals = found.confusion.sum(axis=1)
+    if len(names) <= MOST_CLASSES:
+        rows: list[list[Cell]] = [
+            [name, *(round(float(x), 2) for x in row), f"{row[i] / max(total, 1e-300):.0%}"]
+            for i, (name, row, total) in enumerate(zip(names, found.confusion, totals, strict=True))
+        ]
+        page.table(
+            ["true class", *(f"said {name}" for name in names), "right"], rows,
+            caption="Confusion: rows of each class, by what was said of them",
+        )  # fmt: skip
+        return
+    wrong = found.confusion - np.diag(np.diag(found.confusion))
+    order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_MISTAKES]
+    pairs = [np.unravel_index(place, wrong.shape) for place in order]
+    rows = [
+        [names[i], names[j], round(float(wrong[i, j]), 2), f"{wrong[i, j] / totals[i]:.0%}"]
+        for i, j in pairs
+        if wrong[i, j] > 0
+    ]
+    page.table(
+        ["true class", "said", "rows", "of its class"], rows, caption="The commonest mistakes"
+    )
 
 
 def _add_importances(page: Page, learned: LearnedClassifier) -> None:
