@@ -55,7 +55,7 @@ SPELLINGS = {
     "cluster": Spelling(
         "cluster", lambda s: ["--classes", f"1..{s['most']}", "--score", s["score"]],
         "unveil.latent_classes",
-        lambda s: {"classes": list(range(1, s["most"] + 1)), "score": s["score"]},
+        lambda s: {"n_classes": list(range(1, s["most"] + 1)), "score": s["score"]},
     ),
     "classify": Spelling(
         "classify", lambda s: ["--class", s["target"], "--model", s["model"]],

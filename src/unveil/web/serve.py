@@ -74,6 +74,7 @@ def _listen(host: str, port: int) -> socket.socket:
     taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         taken.bind((host, port))
+        taken.listen(512)  # who comes before the server is ready waits for it
     except OSError as error:
         taken.close()
         raise DataError(
