@@ -84,7 +84,9 @@ def test_wishes_are_honoured_and_nodes_stay(busy, plans):
 
 def test_a_neighbourhood_is_a_variable_and_its_blanket(busy, plans):
     picture = busy.get(f"{base(plans, 'learn')}/picture", params={"around": "SEX"}).json()["after"]
-    network = unveil.formats.loads(busy.get(f"{base(plans, 'learn')}/files/model.json").text, "json")
+    network = unveil.formats.loads(
+        busy.get(f"{base(plans, 'learn')}/files/model.json").text, "json"
+    )
     assert {n["name"] for n in picture["nodes"]} == network.dag.markov_blanket("SEX") | {"SEX"}
     answer = busy.get(f"{base(plans, 'learn')}/picture", params={"around": "nobody"})
     assert answer.status_code == 422
@@ -101,7 +103,9 @@ def test_before_and_after_share_their_places(busy, kinds):
 
 
 def test_answers_are_those_of_the_library(busy, plans):
-    network = unveil.formats.loads(busy.get(f"{base(plans, 'learn')}/files/model.json").text, "json")
+    network = unveil.formats.loads(
+        busy.get(f"{base(plans, 'learn')}/files/model.json").text, "json"
+    )
     question = {
         "given": {"PE": 0}, "do": {"SES": 1}, "target": "CP", "why": True, "next": True,
         "explain": True,

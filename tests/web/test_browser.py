@@ -185,7 +185,9 @@ def test_a_column_is_predicted_and_a_row_explained(address, page, tmp_path):
     page.select_option("[name=model]", "naive")
     page.click("button.main")
     page.wait_for_selector("#found:not([hidden])")
-    assert re.search(r"x is predicted right in \d+% of rows left out \(5\d%", page.inner_text("main"))
+    assert re.search(
+        r"x is predicted right in \d+% of rows left out \(5\d%", page.inner_text("main")
+    )
     other = tmp_path / "others.csv"
     other.write_text("w,y,z\nyes,yes,yes\nno,no,no\n")
     page.set_input_files("#file", other)

@@ -23,8 +23,8 @@ from unveil.web.drawing import drawn, drawn_before_after, places_of
 from unveil.web.events import follow
 from unveil.web.lines import command_line, python_lines
 from unveil.web.places import Places
-from unveil.web.questions import Question, answer
 from unveil.web.predicting import SENT
+from unveil.web.questions import Question, answer
 from unveil.web.rows import ROW_FILES, page_of_rows, row_explained
 from unveil.web.safety import report_policy
 from unveil.web.state import Server, server_of

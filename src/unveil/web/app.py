@@ -16,7 +16,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from unveil import __version__
+import unveil
 from unveil.errors import SizeError, UnveilError
 from unveil.web import api, pages
 from unveil.web.jobs import Jobs, TooMany
@@ -55,7 +55,7 @@ def create_app(
         await server.jobs.close()
 
     app = FastAPI(
-        title="unveil", version=__version__, lifespan=life, docs_url=None, redoc_url=None,
+        title="unveil", version=unveil.__version__, lifespan=life, docs_url=None, redoc_url=None,
         openapi_url="/api/docs.json",
     )  # fmt: skip
     app.state.server = server

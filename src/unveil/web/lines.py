@@ -53,7 +53,7 @@ SPELLINGS = {
         "unveil.discover", _picked("equivalent_sample_size", "max_hidden"), "found",
     ),
     "cluster": Spelling(
-        "cluster", lambda s: ["--classes", f"1..{s['most']}", "--score", s["score"]],
+        "cluster", lambda s: ["--n-classes", f"1..{s['most']}", "--score", s["score"]],
         "unveil.latent_classes",
         lambda s: {"n_classes": list(range(1, s["most"] + 1)), "score": s["score"]},
     ),
@@ -89,7 +89,7 @@ def _preparing_words(asked: Asked, job: Job, spelling: Spelling) -> list[str]:
     if asked.who and asked.who not in away:
         words += ["--id", asked.who]
     if asked.cut and spelling.is_cut:
-        words += ["--discretize", asked.cut, "--bins", str(asked.bins)]
+        words += ["--discretize", asked.cut, "--n-bins", str(asked.bins)]
     return words
 
 
