@@ -23,6 +23,13 @@ $(VENV)/.ready-test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@touch $@ $(VENV)/.ready
 
+# The browser tests need Debian's chromium and are skipped without it; tried once, for a few minutes.
+$(VENV)/.browser:
+	@command -v chromium chromium-browser >/dev/null || [ "$$(id -u)" != 0 ] || [ ! -f /etc/debian_version ] || \
+	  { timeout 120 apt-get update && timeout 300 apt-get install --yes --no-install-recommends chromium; } \
+	  >/dev/null 2>&1 </dev/null || true
+	@mkdir -p $(VENV) && touch $@
+
 $(VENV)/.ready-docs: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
@@ -33,6 +40,7 @@ $(VENV)/.ready-bench: pyproject.toml | $(BIN)/python
 
 demo: $(VENV)/.ready  ## the main job on a bundled table
 	$(BIN)/unveil demo
+	@echo "The same in a browser: $(BIN)/pip install '.[web]' && $(BIN)/unveil serve --open"
 
 test: lint types unit  ## lint, types and tests
 
@@ -43,7 +51,7 @@ lint: $(VENV)/.ready-test  ## style
 types: $(VENV)/.ready-test  ## mypy on the package
 	$(BIN)/mypy
 
-unit: $(VENV)/.ready-test  ## the tests
+unit: $(VENV)/.ready-test | $(VENV)/.browser  ## the tests
 	$(BIN)/python -m pytest
 
 fuzz: $(VENV)/.ready-test  ## damaged files for every reader; SECONDS=how long (600)

@@ -27,8 +27,8 @@ __all__ = [
     "did_you_mean",
 ]
 
-Face = Literal["python", "command"]
-"""Where a message is read: by somebody who writes Python, or on the command line."""
+Face = Literal["python", "command", "web"]
+"""Where a message is read: by somebody who writes Python, on the command line, or on a web page."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Hint:
 
     python: str
     command: str = ""
+    web: str = ""
 
 
 class _Said:

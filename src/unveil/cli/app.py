@@ -30,6 +30,7 @@ from unveil.cli.predict import impute, predict
 from unveil.cli.query import query
 from unveil.cli.sample import sample
 from unveil.cli.screen import complain, note, say
+from unveil.cli.serve import serve
 from unveil.errors import UnveilError, UnveilWarning
 
 __all__ = ["app", "main"]
@@ -72,7 +73,7 @@ def _version(wanted: bool) -> None:
 
 COMMANDS = (
     info, learn, fit, discover, classify, cluster, query, predict, impute, convert, sample,
-    datasets, demo,
+    datasets, demo, serve,
 )  # fmt: skip
 for command in COMMANDS:
     app.command(cls=Command)(command)

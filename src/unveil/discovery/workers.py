@@ -32,6 +32,8 @@ WORTH_STARTING = 5.0
 """Seconds of work ahead from which on processes are started for it."""
 WORTH_SENDING = 1.0
 """The same, once they run."""
+MOST_NAMED = 6
+"""So many children of a candidate are told with its step."""
 
 
 class Workers:
@@ -82,6 +84,7 @@ class Workers:
                 done.append(found)
                 best = max([best, *(c.gain for c in found if isinstance(c, Candidate))])
                 words = f"{len(done)} of {len(items)} candidates, best gain {best:+.1f}"
+                words += _in_words(found)
                 if not ticker.offer("", len(done), bench.score + best, detail=words):
                     break
         return done
@@ -127,6 +130,16 @@ class Workers:
                     raise answer.error
                 else:
                     yield answer.result, not answer.cut_short
+
+
+def _in_words(found: Found) -> str:
+    """The best of what an item gave: which variables it is behind, and its gain."""
+    candidates = [c for c in found if isinstance(c, Candidate)]
+    if not candidates:
+        return ""
+    last = max(candidates, key=lambda c: c.gain)
+    names = list(last.children[:MOST_NAMED]) + ["..."] * (len(last.children) > MOST_NAMED)
+    return f"; last behind {', '.join(names)}: {last.gain:+.1f}"
 
 
 def _among_others() -> bool:

@@ -11,7 +11,7 @@ from unveil.model.network import Network
 from unveil.report.layout import Layout, layout
 from unveil.report.picture import Look, Picture, box_widths, picture_of
 
-__all__ = ["Change", "before_after", "change_of"]
+__all__ = ["Change", "before_after", "change_of", "shared_places"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def before_after(
     were turned. `strength` and `tips` are for the arcs of the second, as for `draw`.
     """
     change = change_of(before.dag, after.dag)
-    places = _shared_places(after.dag, change.removed)
+    places = shared_places(after.dag, change.removed)
     gone: dict[Pair, Look] = dict.fromkeys(change.removed, "gone")
     new: dict[Pair, Look] = dict.fromkeys(change.added, "marked")
     new |= dict.fromkeys(change.turned, "turned")
@@ -62,7 +62,7 @@ def before_after(
     )
 
 
-def _shared_places(after: DAG, removed: tuple[Pair, ...]) -> Layout:
+def shared_places(after: DAG, removed: tuple[Pair, ...]) -> Layout:
     """Places for the nodes of the later graph and all arcs of both.
 
     Arcs that went away are laid down the later graph's order, whichever way they pointed: so all

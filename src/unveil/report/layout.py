@@ -82,10 +82,12 @@ class _Cut:
     """For each arc (parent, child): the extra nodes it passes through."""
 
 
-def layout(dag: DAG, widths: Mapping[str, float] | None = None) -> Layout:
+def layout(
+    dag: DAG, widths: Mapping[str, float] | None = None, height: float = BOX_HEIGHT
+) -> Layout:
     """The DAG laid out in layers; the same graph and widths always give the same picture.
 
-    `widths` are the widths of the boxes by node name (`BOX_WIDTH` if absent).
+    `widths` are the widths of the boxes by node name (`BOX_WIDTH` if absent), `height` that of all.
 
     >>> found = layout(DAG.from_parents({"A": [], "B": "A", "C": "A"}))
     >>> found.boxes["A"].y < found.boxes["B"].y == found.boxes["C"].y
@@ -94,7 +96,7 @@ def layout(dag: DAG, widths: Mapping[str, float] | None = None) -> Layout:
     0
     """
     wide = [float((widths or {}).get(node, BOX_WIDTH)) for node in dag.nodes]
-    pieces = [_lay_out(dag, members, wide) for members in _components(dag)]
+    pieces = [_lay_out(dag, members, wide, height) for members in _components(dag)]
     return _packed(dag, pieces)
 
 
@@ -110,15 +112,16 @@ def _components(dag: DAG) -> list[list[int]]:
     return pieces
 
 
-def _lay_out(dag: DAG, members: Sequence[int], all_widths: Sequence[float]) -> Layout:
+def _lay_out(
+    dag: DAG, members: Sequence[int], all_widths: Sequence[float], height: float
+) -> Layout:
     """One connected piece, its upper left corner at (0, 0)."""
     local = {node: i for i, node in enumerate(members)}
     parents = [[local[p] for p in dag.parent_positions[node]] for node in members]
     names = [dag.nodes[node] for node in members]
     widths = [all_widths[node] for node in members]
-    cut = _cut(
-        parents, folded(layers_of(parents), parents, [w + GAP for w in widths], _limit(widths))
-    )
+    limit = _limit(widths, height)
+    cut = _cut(parents, folded(layers_of(parents), parents, [w + GAP for w in widths], limit))
     layers = reduce_crossings(cut.layers, cut.up, cut.down)
     widths += [LANE] * (len(cut.up) - len(members))
     weight = {
@@ -127,25 +130,25 @@ def _lay_out(dag: DAG, members: Sequence[int], all_widths: Sequence[float]) -> L
     x = place_layers(layers, cut.up, cut.down, widths, GAP, weight)
     left = min(c - w / 2 for c, w in zip(x, widths, strict=True))
     x = [c - left for c in x]
-    depth_y = _heights(layers, cut.down, x)
+    depth_y = _heights(layers, cut.down, x, height)
     y = [0.0] * len(x)
-    for layer, height in zip(layers, depth_y, strict=True):
+    for layer, centre in zip(layers, depth_y, strict=True):
         for v in layer:
-            y[v] = height
-    boxes = {names[i]: Box(x[i], y[i], widths[i], BOX_HEIGHT) for i in range(len(members))}
-    curves = _curves(cut.chains, x, y, widths, _room(layers, x, widths))
+            y[v] = centre
+    boxes = {names[i]: Box(x[i], y[i], widths[i], height) for i in range(len(members))}
+    curves = _curves(cut.chains, x, y, widths, _room(layers, x, widths), height)
     return Layout(
         boxes,
         {(names[p], names[c]): curve for (p, c), curve in curves.items()},
         max(c + w / 2 for c, w in zip(x, widths, strict=True)),
-        depth_y[-1] + BOX_HEIGHT / 2,
+        depth_y[-1] + height / 2,
         count_crossings(layers, cut.down),
     )
 
 
-def _limit(widths: Sequence[float]) -> float:
+def _limit(widths: Sequence[float], height: float) -> float:
     """The widest that a layer of boxes may be: a page, or more when there is much to show."""
-    area = sum(width + GAP for width in widths) * (BOX_HEIGHT + LAYER_GAP)
+    area = sum(width + GAP for width in widths) * (height + LAYER_GAP)
     return max(PAGE_WIDTH, (2 * area) ** 0.5)
 
 
@@ -174,13 +177,13 @@ def _straightness(v: int, w: int, n_real: int) -> float:
     return {0: 1.0, 1: 2.0, 2: 8.0}[(v >= n_real) + (w >= n_real)]
 
 
-def _heights(layers: Layers, down: Links, x: Sequence[float]) -> list[float]:
+def _heights(layers: Layers, down: Links, x: Sequence[float], height: float) -> list[float]:
     """The vertical centre of each layer."""
-    heights = [BOX_HEIGHT / 2]
+    heights = [height / 2]
     for layer in layers[:-1]:
         farthest = max((abs(x[v] - x[w]) for v in layer for w in down[v]), default=0.0)
         gap = min(MOST_LAYER_GAP, max(LAYER_GAP, STEEPEST_SHARE * farthest))
-        heights.append(heights[-1] + BOX_HEIGHT + gap)
+        heights.append(heights[-1] + height + gap)
     return heights
 
 
@@ -190,6 +193,7 @@ def _curves(
     y: Sequence[float],
     widths: Sequence[float],
     room: Sequence[float],
+    height: float,
 ) -> dict[tuple[int, int], tuple[Point, ...]]:
     """The curve of every arc, its ends spread along the edges of the boxes."""
     route = {arc: [arc[0], *chain, arc[1]] for arc, chain in chains.items()}
@@ -203,7 +207,7 @@ def _curves(
         start.update(_ports(arcs, {arc: x[route[arc][1]] for arc in arcs}, x[node], widths[node]))
     for node, arcs in arrive.items():
         end.update(_ports(arcs, {arc: x[route[arc][-2]] for arc in arcs}, x[node], widths[node]))
-    half = BOX_HEIGHT / 2
+    half = height / 2
     return {
         (p, c): arc_curve(
             (start[p, c], y[p] + half),

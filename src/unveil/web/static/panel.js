@@ -1,0 +1,81 @@
+// One variable of the playground: its states, what was seen, heard or done, and why.
+
+import {bars, button, complain, el, number, percent, table} from "./common.js";
+
+/** Fill `place` with what there is to see of a variable and to say about it. */
+export function panel(place, about) {
+  const {node, now} = about;
+  place.replaceChildren(
+    el("h2", {}, `${node.name}${node.hidden ? " (hidden)" : ""}`),
+    ...(now.p ? [states(about), soft(about), reasons(about)] : [value(about)]),
+    el("p", {}, button("its neighbourhood", about.around, "small"),
+      button("everything", about.everything, "small")),
+    el("p.muted", {}, "Seen: you found out. Do: somebody set it, whatever its causes say; its causes then "
+      + "stay as they were. ", el("a", {href: "/library/asking"}, "More")));
+}
+
+function states({node, now, before, known, say}) {
+  const one = (kind, words, i) => {
+    const is = known[kind][node.name] === i;
+    const made = button(words, () => say(kind, node.name, i), is ? "small.main" : "small");
+    made.setAttribute("aria-pressed", is);
+    return made;
+  };
+  return bars(node.states, now.p, before.p, i => [one("given", "seen", i), one("do", "do", i)]);
+}
+
+/** A continuous variable: mean and deviation, and a number to set it to. */
+function value({node, now, before, say, unknown}) {
+  const input = el("input", {type: "number", step: "any", value: number(now.mean).replaceAll(",", "")});
+  const set = (kind, words) => button(words, () => say(kind, node.name, Number(input.value)), "small");
+  const told = b => `mean ${number(b.mean)}, standard deviation ${number(b.deviation)}`;
+  return el("div", {},
+    el("p", {}, `${told(now)} (before: ${told(before)})`),
+    el("p", {}, input, " ", set("given", "seen"), set("do", "do"), button("unknown", unknown, "small")));
+}
+
+/** Soft evidence: how likely what was heard is, in each state. */
+function soft({node, known, soften}) {
+  const was = known.likely[node.name] ?? node.states.map(() => 1);
+  const use = () => soften(inputs.map(x => Number(x.value)));
+  const slider = (s, i) => el("input", {
+    type: "range", min: 0, max: 1, step: 0.05, value: was[i], "aria-label": `how likely in state ${s}`,
+    onchange: use,
+  });
+  const inputs = node.states.map(slider);
+  return el("details", node.name in known.likely ? {open: true} : {},
+    el("summary", {}, "Heard, but not sure"),
+    el("p.muted", {}, "How likely is what you heard in each state?"),
+    el("table.bars", {}, node.states.map((s, i) =>
+      el("tr", {}, el("td.label", {title: s}, s), el("td", {}, inputs[i])))));
+}
+
+function reasons(about) {
+  const place = el("div");
+  const run = (kind, shown) => async () => {
+    try {
+      place.replaceChildren(shown(await about.question({[kind]: true}), about));
+    } catch (error) {
+      complain(place, error);
+    }
+  };
+  return el("div", {},
+    el("p", {}, button("Why?", run("why", why), "small"),
+      button("What to ask next?", run("next", next), "small")), place);
+}
+
+function why({why: found}, {node, now}) {
+  if (!found.length) return el("p.muted", {}, "Nothing is known yet, so nothing pushes.");
+  const best = now.p.indexOf(Math.max(...now.p)), state = node.states[best];
+  const row = w => {
+    const [less, more] = [w.without_it[best], w.with_it[best]];
+    const way = more > less ? `towards ${state}` : more < less ? `away from ${state}` : "";
+    return [`${w.finding} = ${w.value}`, w.bits, `${percent(less)} to ${percent(more)}`, way];
+  };
+  return table(["finding", "bits", `P(${state})`, "pushes"], found.map(row));
+}
+
+function next({next: found}, {choose}) {
+  const row = n => [button(n.name, () => choose(n.name), "small"), n.bits];
+  return table(["ask next", "bits it tells"], found.map(row));
+}
