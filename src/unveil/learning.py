@@ -146,7 +146,9 @@ def learn(
                 **_known(shared, "prior", "n_jobs", "anneal"), **options,
             )  # fmt: skip
         if not table.is_complete and structure_prior is None and search == DEFAULT_SEARCH:
-            return learn_with_gaps(table, chosen, ideal, **_known(shared, "prior", "n_jobs", "anneal"))
+            return learn_with_gaps(
+                table, chosen, ideal, **_known(shared, "prior", "n_jobs", "anneal")
+            )
     elif needs_ideal(family, ideal):
         raise DataError(
             "family and ideal are for tables whose columns are all continuous; leave discrete "

@@ -91,9 +91,9 @@ def fit_mixture(
             starts += [replace(start, kind=word) for start in found.starts]
     starts.sort(key=lambda start: -start.objective)
     if ticker.keep_going():
-        word = settings.anneal if k > 1 else None
+        how = settings.anneal if k > 1 else None
         more = run(
-            starts[0].network, start="given", tolerance=POLISH * settings.tolerance, anneal=word
+            starts[0].network, start="given", tolerance=POLISH * settings.tolerance, anneal=how
         )
         went_on = {start.kind == "given": start for start in reversed(more.starts)}
         starts[0] = _continued(starts[0], went_on.pop(True))
