@@ -88,6 +88,8 @@ def _arguments() -> Any:
     parser.add_argument("--out", type=Path, default=Path("continuous.json"))
     parser.add_argument("--part", nargs="*", choices=list(PARTS))
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--networks", nargs="*", default=["ecoli70", "magic-niab", "arth150"])
+    parser.add_argument("--peers", nargs="*", default=list(PEERS))
     parser.add_argument("--limit", type=float, default=120.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--peer", choices=list(PEERS), help=argparse.SUPPRESS)
@@ -136,8 +138,8 @@ def wide(asked: Any) -> Record:
 
 def quality(asked: Any) -> Record:
     """The repository's networks."""
-    found = {}
-    for name in ("ecoli70", "magic-niab", "arth150"):
+    found = json.loads(asked.out.read_text()).get("quality", {}) if asked.out.exists() else {}
+    for name in asked.networks:
         network = gaussian_network(asked.data / "networks" / f"{name}.json")
         for n_rows in (100, 1000, 10_000):
             table = network.sample(n_rows, seed=asked.seed)
@@ -145,7 +147,9 @@ def quality(asked: Any) -> Record:
             told = sortability(network.dag, values)
             once = argparse.Namespace(**{**vars(asked), "repeats": 1})
             key = f"{name} {n_rows}"
-            found[key] = compared(key, standardised(values), network.dag, once, told)
+            found[key] = compared(
+                key, standardised(values), network.dag, once, told, peers=asked.peers
+            )
     return found
 
 
