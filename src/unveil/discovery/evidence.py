@@ -93,7 +93,8 @@ class Evidence(Record):
         """What luck alone would have given, in a sentence."""
         return (
             f"after {self.n_places} places tried, luck alone may gain {self.lucky_gain:.1f} nats "
-            f"of score and, with probability {self.max_luck:.0%}, {self.lucky_bits:.4f} bits per row"
+            f"of score and, with probability {self.max_luck:.0%}, {self.lucky_bits:.4f} bits per "
+            "row"
         )
 
 
