@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 
 import numpy as np
 
@@ -109,7 +108,9 @@ def luck_in_errors(probability: float) -> float:
     >>> round(luck_in_errors(0.05), 3)
     1.645
     """
-    return NormalDist().inv_cdf(1.0 - probability)
+    from scipy.special import ndtri
+
+    return float(ndtri(1.0 - probability))
 
 
 @dataclass(frozen=True)
