@@ -1,6 +1,7 @@
 """Choosing inside of folds: what is sure, what is luck, and what local structure explains."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -90,8 +91,10 @@ def test_the_interval_is_wider_than_the_folds_say():
     assert found.error == pytest.approx(bits.standard_error * math.sqrt(1 + 10 / 9))
     low, high = found.interval
     assert high - low == pytest.approx(2 * 1.96 * found.error)
-    assert found.luck == pytest.approx(1.645 * bits.standard_error)
-    surely = Confirmation(LogLoss.of(np.full(4, 0.1), np.ones(4)), 10, 10, bits, bits)
+    assert found.luck == pytest.approx(1.645 * found.error, rel=1e-3)
+    assert replace(found, max_luck=0.5).luck == pytest.approx(0)
+    doubt = LogLoss.of(np.array([0.1, 0.3, -0.4, 0.2]), np.ones(4))
+    surely = Confirmation(LogLoss.of(np.full(4, 0.1), np.ones(4)), 10, 10, doubt, doubt)
     assert surely.is_explained
     assert not surely.is_sure
 

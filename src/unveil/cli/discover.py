@@ -91,6 +91,10 @@ def discover(
         list[str] | None,
         typer.Option(help="Columns to try a hidden variable behind first, 'A,B,C'; repeatable."),
     ] = None,
+    max_luck: Annotated[
+        float,
+        typer.Option(help="How often luck alone may save as much as a hidden variable has to."),
+    ] = 0.05,
     resamples: Annotated[int, typer.Option(min=0, help="Resampled tables to test stability.")] = 10,
     folds: Annotated[
         int, typer.Option(min=2, help="Parts of the table left out in turn for the evidence.")
@@ -159,6 +163,7 @@ def discover(
         max_hidden=max_hidden or 3, n_states=n_states,
         max_parents=max_parents, soft=soft, blocks=blocks, anneal=anneal,
         constraints=constraints_of(table.names, require, forbid, tier, no_parents, no_children),
+        max_luck=max_luck,
         structure_prior=Penalty(arc_penalty) if arc_penalty else None,
         start=None if start is None else load(start),
         places=[columns_named([words], table.names) for words in place or ()],

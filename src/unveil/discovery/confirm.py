@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,14 +31,12 @@ from unveil.model.network import Network
 from unveil.progress import Ticker
 from unveil.table.core import Table
 
-__all__ = ["Confirmation", "confirm"]
+__all__ = ["Confirmation", "confirm", "luck_in_errors"]
 
 FOLDS = 10
 INNER_FOLDS = 3
 LOCAL = "tree"
 """The local structure of the rival: trees of contexts, which hold most of what others can say."""
-ONE_IN_TWENTY = 1.645
-"""A normal number is larger than this many standard errors one time in twenty."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +53,7 @@ class Confirmation:
     n_folds: int
     compact: LogLoss | None = None
     beyond: LogLoss | None = None
+    max_luck: float = 0.05
 
     @property
     def error(self) -> float:
@@ -64,32 +63,54 @@ class Confirmation:
         Nadeau and Bengio (2003) add the share left out for every share learned from: the variance
         1/k of a mean over k folds becomes 1/k + 1/(k - 1).
         """
-        k = self.n_folds
-        return self.saved.standard_error * math.sqrt(1.0 + k / (k - 1.0))
+        return self.saved.standard_error * self._widened
 
     @property
     def luck(self) -> float:
-        """The bits per row that luck with the rows left out would save one time in twenty.
+        """The bits per row that luck alone would save with probability `max_luck`.
 
         A superfluous variable costs bits rather than saves them, so it is less often than that.
         """
-        return ONE_IN_TWENTY * self.saved.standard_error
+        return luck_in_errors(self.max_luck) * self.error
 
     @property
     def is_sure(self) -> bool:
         """Whether it saves more than luck alone would, over plain tables and over compact ones."""
-        return _sure(self.saved) and (self.beyond is None or _sure(self.beyond))
+        return self.is_better and (self.beyond is None or self._sure(self.beyond))
+
+    @property
+    def is_better(self) -> bool:
+        """Whether it saves more than luck alone would, over plain tables."""
+        return self._sure(self.saved)
 
     @property
     def is_explained(self) -> bool:
         """Whether local structure inside of tables saves as much."""
-        return _sure(self.saved) and not self.is_sure
+        return self.is_better and not self.is_sure
 
     @property
     def interval(self) -> tuple[float, float]:
         """A 95% interval for the bits per row that it saves on new rows."""
         half = 1.96 * self.error
         return self.saved.bits - half, self.saved.bits + half
+
+    def _sure(self, saved: LogLoss) -> bool:
+        return saved.bits > luck_in_errors(self.max_luck) * self._widened * saved.standard_error
+
+    @property
+    def _widened(self) -> float:
+        return math.sqrt(1.0 + self.n_folds / (self.n_folds - 1.0))
+
+
+def luck_in_errors(probability: float) -> float:
+    """How many standard errors above zero luck gets with a probability.
+
+    >>> round(luck_in_errors(0.05), 3)
+    1.645
+    """
+    from scipy.special import ndtri
+
+    return float(ndtri(1.0 - probability))
 
 
 @dataclass(frozen=True)
@@ -118,8 +139,9 @@ def confirm(
     plain = [log_loss(f.without, f.left_out) for f in done]
     found = [log_loss(f.found, f.left_out) for f in done]
     saved = _saved(found, plain)
-    first = Confirmation(saved, sum(f.chosen for f in done), folds)
-    if not _sure(saved):
+    n_chosen = sum(f.chosen for f in done)
+    first = Confirmation(saved, n_chosen, folds, max_luck=bench.settings.max_luck)
+    if not first.is_better:
         return first
     return _beside_compact(bench, done, plain, found, first, ticker)
 
@@ -147,7 +169,7 @@ def _beside_compact(
             return None
     compact_saved = _saved(rival, plain)
     beyond = max(_saved(found, rival), _saved(both, rival), key=lambda saved: saved.bits)
-    return Confirmation(first.saved, first.n_chosen, first.n_folds, compact_saved, beyond)
+    return replace(first, compact=compact_saved, beyond=beyond)
 
 
 def _fold(
@@ -194,7 +216,3 @@ def _saved(better: Sequence[LogLoss], worse: Sequence[LogLoss]) -> LogLoss:
     """The bits per row that one side saves over the other, over all folds."""
     bits = np.concatenate([w.per_row - b.per_row for b, w in zip(better, worse, strict=True)])
     return LogLoss.of(bits, np.concatenate([b.weights for b in better]))
-
-
-def _sure(saved: LogLoss) -> bool:
-    return saved.bits > ONE_IN_TWENTY * saved.standard_error

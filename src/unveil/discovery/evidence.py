@@ -51,7 +51,7 @@ class Evidence(Record):
     - `error`: the standard error of that, with what learning from other rows would change
     - `chosen`: the share of folds in which one was chosen at all
     - `lucky_gain`, `lucky_bits`: what luck alone would have given to the best of so many places
-      (`n_places`): nats of score, and bits per row one time in twenty
+      (`n_places`): nats of score, and bits per row with probability `max_luck`
     - `stability`: of so many resampled tables, the share in which the score still prefers it
     - `averaged`: how probable it and its links are over the best structures
     """
@@ -70,6 +70,7 @@ class Evidence(Record):
     lucky_bits: float = 0.0
     n_places: int = 1
     averaged: Averaged | None = None
+    max_luck: float = 0.05
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -92,7 +93,8 @@ class Evidence(Record):
         """What luck alone would have given, in a sentence."""
         return (
             f"after {self.n_places} places tried, luck alone may gain {self.lucky_gain:.1f} nats "
-            f"of score and, one time in twenty, {self.lucky_bits:.4f} bits per row"
+            f"of score and, with probability {self.max_luck:.0%}, {self.lucky_bits:.4f} bits per "
+            "row"
         )
 
 
@@ -144,7 +146,7 @@ def evidence_for(
     return Evidence(
         name, gain, gain_in_words(name, gain), proof.saved, share, done, proof.error,
         proof.n_chosen / proof.n_folds, luck(round_.candidates), proof.luck,
-        n_places(round_.candidates), averaged(before.dag, round_.candidates),
+        n_places(round_.candidates), averaged(before.dag, round_.candidates), settings.max_luck,
     )  # fmt: skip
 
 

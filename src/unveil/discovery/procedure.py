@@ -22,7 +22,7 @@ from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Refused, Verdict
 from unveil.discovery.check import with_cardinalities
 from unveil.discovery.choice import choose_best, finalists, judged
-from unveil.discovery.confirm import ONE_IN_TWENTY, Confirmation, confirm
+from unveil.discovery.confirm import Confirmation, confirm, luck_in_errors
 from unveil.discovery.joint import polished_together
 from unveil.discovery.notes import Notes
 from unveil.discovery.patience import graced
@@ -248,7 +248,7 @@ def step(task: Task, state: State) -> tuple[State, Step]:
             state, best = better, choose_best(tried, task.settings.min_gain)
             bench = Bench.of(state.network, state.score, task.table, task.settings, task.seed)
     proof = None if best is None else _confirmed(bench, tried, best, ticker)
-    kept = best if best is not None and _is_sure(best, proof) else None
+    kept = best if best is not None and _is_sure(best, proof, task.settings.max_luck) else None
     doubted = best if kept is None else None
     if kept is not None:
         best = polished_together(bench, kept, ticker.part("all together", FOR_ALL))
@@ -271,11 +271,11 @@ def _confirmed(
     return confirm(bench, finalists(tried, best), limits)
 
 
-def _is_sure(best: Candidate, proof: Confirmation | None) -> bool:
+def _is_sure(best: Candidate, proof: Confirmation | None, max_luck: float) -> bool:
     """Whether it is confirmed; without time for that, whether its graph surely predicts better."""
     if proof is not None:
         return proof.is_sure
-    return best.predicted > ONE_IN_TWENTY * best.error
+    return best.predicted > luck_in_errors(max_luck) * best.error
 
 
 def _with_better_rival(task: Task, state: State, kept: Candidate, ticker: Ticker) -> State:

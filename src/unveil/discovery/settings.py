@@ -59,6 +59,7 @@ class Settings:
     - `structure_prior`: which graphs are likely beforehand: its log-probability counts as well
     - `start`: a graph or network over the columns that the search for the network without hidden
       variables also begins from; a network that has hidden variables is gone on from
+    - `max_luck`: how often luck alone may save as much on rows left out as a hidden variable has to
     - `places`: sets of columns that a hidden variable is tried behind, before all others
     - `max_children`, `max_outside`: the most columns a hidden variable is first put behind where a
       signature is found, and the most parents from outside that it stands in for there
@@ -84,6 +85,7 @@ class Settings:
     places: Sequence[Sequence[str]] = ()
     max_children: int = 12
     max_outside: int = 3
+    max_luck: float = 0.05
 
     def __post_init__(self) -> None:
         if self.adapt not in get_args(Adapt):
@@ -96,6 +98,8 @@ class Settings:
                 f"there is no score {self.score!r}; choose one of {', '.join(SCORES)}."
                 + did_you_mean(self.score, SCORES)
             )
+        if not 0 < self.max_luck < 1:
+            raise DataError(f"max_luck is a probability between 0 and 1, got {self.max_luck}")
         object.__setattr__(self, "places", tuple(tuple(place) for place in self.places))
         EquivalentSampleSize(self.equivalent_sample_size)  # refuses what is no size
         annealing_named(self.anneal)  # refuses what is none
