@@ -104,6 +104,13 @@ class Columns:
         """Other rows of the same columns."""
         return Columns(table, self.target)
 
+    def at_most(self, n_rows: int, seed: int = 0) -> Columns:
+        """These rows, or so many of them, drawn at random."""
+        if self.n_rows <= n_rows:
+            return self
+        chosen = np.random.default_rng(seed).choice(self.n_rows, n_rows, replace=False)
+        return self.take(self.table.take(np.sort(chosen)))
+
 
 def columns_of(table: Table, target: str) -> Columns:
     """The rows whose class is known, empty cells of discrete predictors made a state.

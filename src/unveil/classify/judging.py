@@ -30,6 +30,9 @@ Matrix = npt.NDArray[np.float64]
 
 LEAVE_ONE_OUT = "leave-one-out"
 
+MANY = 100_000
+"""With more rows than this, two of the folds are judged: they say enough."""
+
 
 def judge_fit(
     columns: Columns,
@@ -50,7 +53,7 @@ def judge_fit(
         given = (
             None if fit.strength is None or recipe.parameters == "generative" else [fit.strength]
         )
-        again = dealt(columns, folds, seed)
+        again = dealt(columns, folds, seed).first(2 if columns.n_rows > MANY else folds)
         trial = try_recipe(recipe, again, None, given, seed, ticker)
         if trial is not None and (trial.n_folds == len(again.parts) or best is None):
             best, parts = trial, again
@@ -58,7 +61,8 @@ def judge_fit(
         return None, ()
     n = len(best.probabilities)
     truth, weights = parts.truth[:n], parts.weights[:n]
-    method = f"{len(best.networks)}-fold cross-validation"
+    done = len(best.networks)
+    method = f"{done}-fold cross-validation" if parts.is_whole else f"{done} of {folds} folds"
     judgement = judged(best.probabilities, truth, columns.target.labels, weights, method)
     names = [n for n in columns.names if n in fit.network.names]
     return judgement, ranked(list(_hidden_one_by_one(names, best, parts, truth, weights, ticker)))

@@ -225,7 +225,7 @@ class _Work:
         climbed = recipes[0].parameters == "discriminative" and strength is None
         if len(recipes) == 1 and not climbed:
             return []
-        self.parts = dealt(self._some(), self.n_folds, self.seed)
+        self.parts = dealt(self.columns.at_most(CHOSEN_FROM, self.seed), self.n_folds, self.seed)
         if self.columns.n_rows > MANY:
             self.parts = self.parts.first(2)
         given = None if strength is None else [strength]
@@ -250,11 +250,3 @@ class _Work:
             strength = UNCHOSEN
         given = None if strength is None else [strength]
         return next(iter(fits_of(recipe, self.columns, given, self.seed, self.ticker)))
-
-    def _some(self) -> Columns:
-        """The rows to compare recipes on: all, or some of many."""
-        if self.columns.n_rows <= CHOSEN_FROM:
-            return self.columns
-        generator = np.random.default_rng(self.seed)
-        rows = np.sort(generator.choice(self.columns.n_rows, CHOSEN_FROM, replace=False))
-        return self.columns.take(self.columns.table.take(rows))

@@ -36,6 +36,9 @@ MODELS = {
 PARAMETERS = ("generative", "discriminative")
 NUMBERS = ("cut", "gaussian")
 
+SEARCHED = 50_000
+"""Structures and the strength of the prior are found from at most so many rows."""
+
 SEARCH_STRENGTH = 4.0
 """While a network is searched for, the prior weighs at most this: a heavier one hides arcs."""
 
@@ -119,9 +122,10 @@ def fits_of(
         yield Fit(made, None, None)
         return
     rows = with_cuts(columns) if recipe.numbers == "cut" else columns
-    structure = _structure(recipe, rows, ticker)
+    some = rows.at_most(SEARCHED)
+    structure = _structure(recipe, some, ticker)
     if recipe.parameters == "generative":
-        chosen = [best_strength(rows, structure)] if strengths is None else strengths
+        chosen = [best_strength(some, structure)] if strengths is None else strengths
         for strength in chosen:
             yield Fit(counted_network(rows, structure, strength), strength, structure)
         return

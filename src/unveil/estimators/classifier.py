@@ -34,10 +34,10 @@ __all__ = ["BayesianNetworkClassifier"]
 class BayesianNetworkClassifier(ClassifierMixin, TableReader):
     """A classifier that is a Bayesian network: naive Bayes, TAN, k-dependence, a searched network.
 
-    `X` may be a pandas, polars or Arrow frame, a dict of columns, an `unveil.Table`, or an array
-    or list of rows, with labels, numbers and missing cells as they are: nothing has to be encoded,
-    scaled or filled in. Rows whose class in `y` is missing are left aside. By default the model is
-    chosen by cross-validation, for the least log-loss.
+    `X` may be a pandas, polars or Arrow frame, a dict of columns, an `unveil.Table`, the path of a
+    file, or an array or list of rows, with labels, numbers and missing cells as they are: nothing
+    has to be encoded, scaled or filled in. Rows whose class in `y` is missing are left aside. By
+    default the model is chosen by cross-validation, for the least log-loss.
 
     Parameters
     ----------

@@ -155,8 +155,6 @@ class TableEstimator(DensityMixin, TableReader):
     def _table(self, X: Any, sample_weight: Any = None) -> Table:
         """New rows, read as those that `fit` saw."""
         check_is_fitted(self, "network_")
-        if isinstance(X, (str, PathLike)):
-            X = as_table(X, like=list(self._variables.values()), unknown=self.unknown)
         return self._read(X, self._variables, sample_weight, self.unknown)
 
     def _prior(self) -> EquivalentSampleSize | None:
