@@ -22,7 +22,8 @@ from playwright.sync_api import sync_playwright
 from unveil.web.app import create_app
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
-LONG = 600_000
+LONG = 240_000
+SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 
 
 def main() -> None:
@@ -30,7 +31,7 @@ def main() -> None:
     taken = socket.socket()
     taken.bind(("127.0.0.1", 0))
     with tempfile.TemporaryDirectory() as folder:
-        server = uvicorn.Server(uvicorn.Config(create_app(Path(folder)), log_level="error"))
+        server = uvicorn.Server(uvicorn.Config(create_app(Path(folder)), log_level="error", timeout_graceful_shutdown=2))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
         thread.start()
         while not server.started:
@@ -47,7 +48,7 @@ def take(address: str, picture: Path) -> None:
     """The playground after a discovery and a finding."""
     with sync_playwright() as driver:
         program = shutil.which("chromium") or shutil.which("chromium-browser")
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=program, args=SWITCHES)
         page = browser.new_page(viewport={"width": 1180, "height": 860})
         page.set_default_timeout(LONG)
         page.goto(address)

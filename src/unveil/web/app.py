@@ -6,6 +6,7 @@ import errno
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-import unveil
 from unveil.errors import SizeError, UnveilError
 from unveil.web import api, pages
 from unveil.web.jobs import Jobs, TooMany
@@ -55,7 +55,7 @@ def create_app(
         await server.jobs.close()
 
     app = FastAPI(
-        title="unveil", version=unveil.__version__, lifespan=life, docs_url=None, redoc_url=None,
+        title="unveil", version=version("unveil"), lifespan=life, docs_url=None, redoc_url=None,
         openapi_url="/api/docs.json",
     )  # fmt: skip
     app.state.server = server
