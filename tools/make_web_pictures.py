@@ -31,7 +31,9 @@ def main() -> None:
     taken = socket.socket()
     taken.bind(("127.0.0.1", 0))
     with tempfile.TemporaryDirectory() as folder:
-        server = uvicorn.Server(uvicorn.Config(create_app(Path(folder)), log_level="error", timeout_graceful_shutdown=2))
+        server = uvicorn.Server(
+            uvicorn.Config(create_app(Path(folder)), log_level="error", timeout_graceful_shutdown=2)
+        )
         thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
         thread.start()
         while not server.started:
