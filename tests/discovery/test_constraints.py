@@ -84,7 +84,8 @@ def test_every_network_keeps_to_the_constraints(limits, gaps):
 
 @pytest.mark.parametrize("score", ["bic", "mdl"])
 def test_discovery_under_penalised_likelihoods(score):
-    found = discover_networks(MOOD, Settings(**vars(QUICK) | {"score": score}), seed=1, n_jobs=1)
+    settings = Settings(**vars(QUICK) | {"score": score, "max_luck": 0.1})
+    found = discover_networks(MOOD, settings, seed=1, n_jobs=1)
     assert found.hidden == ("H1",)
     assert len(found.network.dag.children("H1")) == 5
     assert found.score == pytest.approx(found.settings.score_of(found.network, MOOD), abs=0.01)
