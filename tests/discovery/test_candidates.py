@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from unveil import DAG, EquivalentSampleSize, Table, Variable, fit
+from unveil import DAG, EquivalentSampleSize, Table, Variable
 from unveil.discovery import Settings, discover_networks
 from unveil.discovery.adaptation import adapt_candidate, adapted
 from unveil.discovery.bench import Bench, complete_hidden
@@ -19,7 +19,7 @@ from unveil.em import cheeseman_stutz
 from unveil.errors import SizeError
 from unveil.hidden import with_hidden_parent
 from unveil.infer import JunctionTree
-from unveil.model import facing_away_from
+from unveil.model import facing_away_from, fit
 from unveil.progress import Ticker
 from unveil.search.learn import learn
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from unveil import DAG, EquivalentSampleSize, Network, Table, TableCPD, Variable, fit, learn
+from unveil import DAG, EquivalentSampleSize, Network, Table, TableCPD, Variable, learn
 from unveil.discovery import Candidate, Refused, Verdict, call, check, phases
 from unveil.discovery.baseline import best_graph, learn_without, n_restarts
 from unveil.discovery.meaning import meaning_of
@@ -19,6 +19,7 @@ from unveil.em import cheeseman_stutz
 from unveil.errors import DataError, FormatError, SizeError, UnveilError
 from unveil.evaluate import log_loss
 from unveil.hidden import find_semi_cliques
+from unveil.model import fit
 from unveil.progress import Ticker
 from unveil.score import BDeu, FamilyScores
 

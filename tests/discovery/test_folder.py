@@ -8,12 +8,13 @@ import warnings
 
 import pytest
 
-from unveil import DAG, datasets, fit
+from unveil import DAG, datasets
 from unveil.discovery import RunFolder, Settings, folder, phases
 from unveil.discovery.folder import RESULTS, fingerprint
 from unveil.discovery.memory import rounds_from_json
 from unveil.errors import DataError, FormatError, UnveilWarning
 from unveil.formats import dumps
+from unveil.model import fit
 from unveil.report import write_discovery
 
 PLANS = datasets.table("college_plans")

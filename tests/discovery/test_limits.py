@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from unveil import datasets, fit
+from unveil import datasets
 from unveil.discovery import Settings, discover, patience, procedure
 from unveil.discovery.adaptation import adapt_candidate
 from unveil.discovery.baseline import learn_observed, learn_without
@@ -21,6 +21,7 @@ from unveil.discovery.starts import Star, first_look, graphs_at, started
 from unveil.discovery.workers import Workers
 from unveil.em import cheeseman_stutz
 from unveil.hidden import choose_cardinality
+from unveil.model import fit
 from unveil.progress import Step, Ticker
 from unveil.search.learn import learn
 

@@ -5,7 +5,7 @@ import signal
 import pytest
 from joblib import parallel_config
 
-from unveil import EquivalentSampleSize, datasets, fit
+from unveil import EquivalentSampleSize, datasets
 from unveil.discovery import Settings, processes
 from unveil.discovery.adaptation import adapted
 from unveil.discovery.bench import Bench
@@ -13,6 +13,7 @@ from unveil.discovery.places import random_place
 from unveil.discovery.starts import Star, started
 from unveil.discovery.workers import Workers
 from unveil.em import cheeseman_stutz
+from unveil.model import fit
 from unveil.progress import Ticker
 from unveil.search.learn import learn
 

@@ -7,11 +7,11 @@ import pytest
 from sklearn.decomposition import FactorAnalysis
 from sklearn.mixture import GaussianMixture
 
-from unveil import DAG, Network, PseudoCount, Table, TableCPD, Variable, fit
+from unveil import DAG, Network, PseudoCount, Table, TableCPD, Variable
 from unveil.em import fit_em
 from unveil.em.families import FamilyEM
 from unveil.errors import ModelError
-from unveil.model import LinearGaussianCPD
+from unveil.model import LinearGaussianCPD, fit
 from unveil.model.gaussian_cpd import GaussianPrior
 from unveil.model.units import standardised
 

@@ -17,12 +17,12 @@ from unveil import (
     PseudoCount,
     TableCPD,
     datasets,
-    fit,
     structural_em,
 )
 from unveil.em import hidden_scores
 from unveil.em.structural import observed_score
 from unveil.graph import DAG
+from unveil.model import fit
 from unveil.score import K2, SCORES, FactorisedNML, FamilyScores, LogLikelihood, QuotientNML
 
 

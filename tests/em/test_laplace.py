@@ -4,20 +4,11 @@ import numpy as np
 import pytest
 from scipy.special import betaln
 
-from unveil import (
-    DAG,
-    BDeu,
-    EquivalentSampleSize,
-    Network,
-    Table,
-    TableCPD,
-    Variable,
-    datasets,
-    fit,
-)
+from unveil import DAG, BDeu, EquivalentSampleSize, Network, Table, TableCPD, Variable, datasets
 from unveil.em import fit_em, structural_em
 from unveil.em.laplace import laplace
 from unveil.errors import ModelError, SizeError
+from unveil.model import fit
 from unveil.score import FamilyScores
 
 

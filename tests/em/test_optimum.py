@@ -5,8 +5,9 @@ import pytest
 from infer.oracle import Enumeration
 from scipy.optimize import minimize
 
-from unveil import DAG, EquivalentSampleSize, Network, Table, TableCPD, Variable, fit
+from unveil import DAG, EquivalentSampleSize, Network, Table, TableCPD, Variable
 from unveil.em import fit_em
+from unveil.model import fit
 from unveil.model.flat import FlatTables
 
 X, Y, Z = (Variable(n, [0, 1]) for n in "xyz")

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from score.tables import tables_with_dags
 
-from unveil import DAG, EquivalentSampleSize, Network, PseudoCount, Table, TableCPD, Variable, fit
+from unveil import DAG, EquivalentSampleSize, Network, PseudoCount, Table, TableCPD, Variable
 from unveil.em import cheeseman_stutz, effective_dimension, fit_em, hidden_scores
+from unveil.model import fit
 from unveil.score import K2, BDeu, FamilyScores
 
 from .cases import cases, log_likelihood, naive_bayes

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from unveil import DAG, EquivalentSampleSize, Variable, datasets, fit
+from unveil import DAG, EquivalentSampleSize, Variable, datasets
 from unveil.em import fit_em, short
 from unveil.em.short import short_em
 from unveil.errors import DataError
+from unveil.model import fit
 
 PRIOR = EquivalentSampleSize(1.0)
 ALARM = datasets.network("alarm")

@@ -24,12 +24,12 @@ from unveil import (
     TableCPD,
     Variable,
     datasets,
-    fit,
     learn,
 )
 from unveil.em import cheeseman_stutz, complete_rows, fit_em, structural_em
 from unveil.em.structural import observed_score
 from unveil.errors import DataError
+from unveil.model import fit
 from unveil.score import FamilyScores
 
 from .cases import cases, log_likelihood, naive_bayes

@@ -6,9 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from unveil import DAG, Network, Table, TableCPD, Variable, datasets, fit
+from unveil import DAG, Network, Table, TableCPD, Variable, datasets
 from unveil.errors import DataError
 from unveil.evaluate import certainty_of, goodness_of_fit
+from unveil.model import fit
 
 
 def test_all_cells_of_a_small_network():

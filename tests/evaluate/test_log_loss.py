@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unveil import DAG, Network, PseudoCount, Table, TableCPD, Variable, fit
+from unveil import DAG, Network, PseudoCount, Table, TableCPD, Variable
 from unveil.errors import DataError
 from unveil.evaluate import LogLoss, cross_validate, log_loss, paired_gain
 from unveil.evaluate.log_loss import fold_tables
+from unveil.model import fit
 
 COIN = Variable("coin", ["heads", "tails"])
 DIE = Variable("die", range(1, 7))

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from unveil import DAG, Table, fit
+from unveil import DAG, Table
 from unveil.evaluate import path_diagram
+from unveil.model import fit
 
 
 def table_of(n=4000, seed=1):

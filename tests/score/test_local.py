@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import gammaln, xlogy
 
-from unveil import BIC, K2, BDe, BDeu, EquivalentSampleSize, PriorNetwork, datasets, fit, learn
+from unveil import BIC, K2, BDe, BDeu, EquivalentSampleSize, PriorNetwork, datasets, learn
 from unveil.errors import DataError, ModelError
-from unveil.model import DefaultTableCPD, Split, TableCPD, TreeCPD
+from unveil.model import DefaultTableCPD, Split, TableCPD, TreeCPD, fit
 from unveil.model.local import chosen_rows, grown_tree
 from unveil.score import (
     AIC,

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from plain_engine import PlainEngine
 from score.tables import random_table, tables
 
-from unveil import DAG, PseudoCount, fit
+from unveil import DAG, PseudoCount
 from unveil.errors import DataError
-from unveil.model import ConditionalGaussianCPD, LinearGaussianCPD, TableCPD
+from unveil.model import ConditionalGaussianCPD, LinearGaussianCPD, TableCPD, fit
 from unveil.model.kinds import kind_for
 from unveil.statistics import MemoryStatistics, Reweightable, ScoreTerms, as_statistics, counting
 from unveil.table import Table, Variable

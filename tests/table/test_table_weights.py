@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from unveil import DAG, datasets, discover, fit, latent_classes, learn
+from unveil import DAG, datasets, discover, latent_classes, learn
 from unveil.discovery import Settings
 from unveil.errors import DataError
 from unveil.evaluate import cross_validate
+from unveil.model import fit
 from unveil.table import Table
 
 ROWS = datasets.network("asia").sample(200, seed=1)
