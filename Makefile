@@ -25,9 +25,10 @@ $(VENV)/.ready-test: pyproject.toml | $(BIN)/python
 
 # The browser tests need Debian's chromium and are skipped without it; tried once, for a few minutes.
 $(VENV)/.browser:
-	@command -v chromium chromium-browser >/dev/null || [ "$$(id -u)" != 0 ] || [ ! -f /etc/debian_version ] || \
-	  { timeout 120 apt-get update && timeout 300 apt-get install --yes --no-install-recommends chromium; } \
-	  >/dev/null 2>&1 </dev/null || true
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	  [ "$$(id -u)" != 0 ] || [ ! -f /etc/debian_version ] || \
+	  { timeout 120 apt-get update && DEBIAN_FRONTEND=noninteractive \
+	    timeout 300 apt-get install --yes --no-install-recommends chromium; } >/dev/null 2>&1 </dev/null || true
 	@mkdir -p $(VENV) && touch $@
 
 $(VENV)/.ready-docs: pyproject.toml | $(BIN)/python

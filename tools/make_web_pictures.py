@@ -31,9 +31,9 @@ def main() -> None:
     taken = socket.socket()
     taken.bind(("127.0.0.1", 0))
     with tempfile.TemporaryDirectory() as folder:
-        server = uvicorn.Server(
-            uvicorn.Config(create_app(Path(folder)), log_level="error", timeout_graceful_shutdown=2)
-        )
+        app = create_app(Path(folder))
+        config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=2)
+        server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
         thread.start()
         while not server.started:
@@ -61,10 +61,11 @@ def take(address: str, picture: Path) -> None:
         page.fill("[name=max_hidden]", "1")
         page.click("button.main")
         page.wait_for_selector("#found:not([hidden])")
+        page.set_default_timeout(60_000)
         page.goto(f"{key}/playground")
         page.wait_for_selector("#graph .state")
         page.locator("#graph .node[data-name=PE] .state").first.click()
-        page.locator("#known:has-text('seen')").wait_for()
+        page.locator("#known:has-text('seen: PE')").wait_for()
         page.locator("#graph .node[data-name=H1]").click(position={"x": 20, "y": 8})
         page.click("text=Why?")
         page.wait_for_selector("#panel td:has-text('PE')")

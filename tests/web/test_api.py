@@ -203,8 +203,9 @@ def test_odd_names_are_harmless(busy):
 def test_what_is_not_there_is_said(busy, plans):
     nobody = "A" * 22
     for path in (
-        f"/a/{nobody}", f"/api/a/{nobody}", f"/api/a/{plans['key']}/jobs/999", "/nowhere",
-        "/library/nothing", f"/a/{plans['key']}/nothing",
+        f"/a/{nobody}", f"/api/a/{nobody}", f"/api/a/{nobody}/jobs/1/events",
+        f"/api/a/{plans['key']}/jobs/999", "/nowhere", "/library/nothing",
+        f"/a/{plans['key']}/nothing",
     ):  # fmt: skip
         assert busy.get(path).status_code == 404
     assert "That did not work" in busy.get(f"/a/{nobody}").text

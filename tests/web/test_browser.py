@@ -136,9 +136,11 @@ def test_arcs_are_clicked_forbidden_and_searched_again(walked, page):
     page.locator("#arcs button").first.click()
     words = page.inner_text("#arc h2")
     page.click("text=Forbid it")
-    page.click("text=Search again with this")
+    with page.expect_response(re.compile("/picture")):
+        page.click("text=Search again with this")
     page.wait_for_selector("#wishes li:has-text('forbidden')")
     expect(page.locator("#arcs")).not_to_contain_text(words)
+    page.wait_for_timeout(500)  # the new picture is drawn
     after = page.locator("#graph .node[data-name=SEX]").bounding_box()
     assert (after["x"], after["width"]) == (before["x"], before["width"])
     page.wait_for_selector("#results select")

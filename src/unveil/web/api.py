@@ -158,14 +158,19 @@ async def stop(key: Key, number: Number, at: At) -> dict[str, Any]:
     return _job(at, found, at.jobs.stop(found, at.store.job(found, number)))
 
 
+def _analysis_with_job(key: Key, number: Number, at: At) -> Analysis:
+    """The analysis, if it has that job: asked for before the first event is sent."""
+    found = at.store.get(key)
+    at.store.job(found, number)
+    return found
+
+
 @router.get("/a/{key}/jobs/{number}/events", response_class=EventSourceResponse)
 async def events(
-    key: Key, number: Number, at: At,
+    number: Number, at: At, found: Annotated[Analysis, Depends(_analysis_with_job)],
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
 ) -> AsyncIterator[ServerSentEvent]:  # fmt: skip
     """The steps of a job as they come (server-sent events)."""
-    found = at.store.get(key)
-    at.store.job(found, number)
     after = int(last_event_id) if last_event_id and last_event_id.isdigit() else 0
     async for event in follow(at.jobs, found, number, after):
         yield event

@@ -83,11 +83,10 @@ const clear = name => { for (const kind of Object.values(known)) delete kind[nam
 
 /** Say that a variable was seen in a state, or set to it; said again, it is taken back. */
 function say(kind, name, value) {
-  if (!now) return;
   const same = known[kind][name] === value;
   clear(name);
   if (!same) known[kind][name] = value;
-  ask();
+  if (before) ask();  // else it is asked when the first answer is there
 }
 
 function see(name, i) { say("given", name, i); }
