@@ -270,12 +270,15 @@ def speed(folder: Path) -> dict[str, Any]:
 
 
 def summary(tables: dict[str, Any]) -> dict[str, Any]:
-    """How often unveil has the better log-loss, and how far it is from gradient boosting."""
+    """How often unveil has the better log-loss, and how far it is from gradient boosting.
+
+    A tool without an answer is not counted as beaten.
+    """
     mine = {t: r["tools"]["unveil"]["log_loss"] for t, r in tables.items()}
 
     def beaten(names: tuple[str, ...]) -> int:
         return sum(
-            all(mine[t] < r["tools"][n].get("log_loss", np.inf) for n in names if n in r["tools"])
+            all(mine[t] < r["tools"][n].get("log_loss", -np.inf) for n in names if n in r["tools"])
             for t, r in tables.items()
         )
 

@@ -34,6 +34,11 @@ DOORS = {
             data, evidence=False, straw_men=False, seed=1, max_hidden=1, adapt="em", n_jobs=1, **o
         ).discovery.score
     ),
+    "learn_classifier": lambda data, **o: (
+        unveil.learn_classifier(
+            data, "lung", "naive", parameters="generative", seed=1, **o
+        ).judgement.log_loss
+    ),
     "log_loss": lambda data, **o: log_loss(MODEL, data, **o).bits,
     "cross_validate": lambda data, **o: (
         cross_validate(
