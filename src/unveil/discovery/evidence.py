@@ -90,7 +90,9 @@ class Evidence(Record):
 
     @property
     def luck_in_words(self) -> str:
-        """What luck alone would have given, in a sentence."""
+        """What luck alone would have given, in a sentence; empty where that was not asked."""
+        if not self.lucky_bits > 0:
+            return ""
         return (
             f"after {self.n_places} places tried, luck alone may gain {self.lucky_gain:.1f} nats "
             f"of score and, with probability {self.max_luck:.0%}, {self.lucky_bits:.4f} bits per "

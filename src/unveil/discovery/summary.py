@@ -209,7 +209,7 @@ def evidence_words(proof: Evidence) -> list[str]:
         f"evidence: {proof.words}",
         f"rows left out are predicted with {proof.held_out.bits:+.4f} bits per row saved "
         f"(95% interval {low:+.4f} to {high:+.4f}; {proof.verdict})",
-        proof.luck_in_words,
+        *([proof.luck_in_words] if proof.luck_in_words else []),
     ]
     if proof.n_resamples:
         words.append(

@@ -56,7 +56,7 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
 
     >>> from unveil import datasets
     >>> plans = datasets.table("college_plans")
-    >>> model = HiddenVariableDiscovery(equivalent_sample_size=5.0, max_hidden=1, random_state=1)
+    >>> model = HiddenVariableDiscovery(max_hidden=1, random_state=1)
     >>> model.fit(plans).hidden_, model.transform(plans).shape[0]
     (('H1',), 128)
     """

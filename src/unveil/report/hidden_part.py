@@ -48,7 +48,7 @@ def _add_evidence(page: Page, proof: Evidence) -> None:
         f"Prediction: {proof.held_out.bits:+.4f} bits per row saved on rows left out "
         f"(95% interval {low:+.4f} to {high:+.4f}; {proof.verdict}); everything was chosen anew "
         f"without them, and one was chosen in {proof.chosen:.0%} of the folds.",
-        f"Luck: {proof.luck_in_words}.",
+        *([f"Luck: {proof.luck_in_words}."] if proof.luck_in_words else []),
     ]
     if proof.averaged is not None:
         items.append(_averaged_in_words(proof.name, proof.averaged))

@@ -60,7 +60,7 @@ class MixedFamilies:
     >>> height = 165.0 + 12 * sex + generator.normal(size=300)
     >>> table = Table.from_frame({"sex": ["fm"[s] for s in sex], "height": height})
     >>> scores = MixedFamilies(table, BIC())
-    >>> scores.toggles(1, ())[0] > 100, scores.toggles(0, ())[1]
+    >>> bool(scores.toggles(1, ())[0] > 100), float(scores.toggles(0, ())[1])
     (True, -inf)
     """
 
