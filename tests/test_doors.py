@@ -110,7 +110,8 @@ def test_numbers_are_cut_and_columns_dropped_where_something_is_learned():
     assert found.network.variable("x").cuts == (0.5,)
     assert found.network.predict(frame.head(2).drop(columns="y"), "y") == ["low", "low"]
     with pytest.raises(DataError, match="discretize='equal_frequency'"):
-        unveil.learn(frame[["x", "y"]])
+        latent_classes(frame[["x", "y"]], [2])
+    assert not unveil.learn(frame[["x", "y"]]).network.variable("x").is_discrete
     fitted = unveil.fit(learned.dag, frame[["x", "y"]], discretize="equal_width", n_bins=2)
     assert fitted.variable("x").cuts == (0.5,)
 

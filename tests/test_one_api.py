@@ -10,11 +10,13 @@ import pytest
 import unveil
 from unveil.cli.app import app
 from unveil.discovery import RunFolder
+from unveil.discovery.continuous import NumberSettings
 from unveil.evaluate import bootstrap_arcs
 from unveil.infer import fill_in, posterior, with_posteriors
 from unveil.infer.approximate import gibbs
 from unveil.learning import DEFAULT_SIZE
-from unveil.search import Constraints
+from unveil.score import ArcPenalty
+from unveil.search import Constraints, combined_search, sample_size_sensitivity
 from unveil.table import Table
 
 CALLS = {
@@ -43,7 +45,22 @@ ELSEWHERE = {
         "require": (Constraints, "required"),
         "forbid": (Constraints, "forbidden"),
         "tier": (Constraints, "tiers"),
+        "no_parents": (Constraints, "no_parents"),
+        "no_children": (Constraints, "no_children"),
         "bootstrap": (bootstrap_arcs, "n_samples"),
+        "restarts": (combined_search, "restarts"),
+        "sensitivity": (sample_size_sensitivity, "sizes"),
+    },
+    "discover": {
+        "require": (Constraints, "required"),
+        "forbid": (Constraints, "forbidden"),
+        "tier": (Constraints, "tiers"),
+        "no_parents": (Constraints, "no_parents"),
+        "no_children": (Constraints, "no_children"),
+        "arc_penalty": (ArcPenalty, "penalty"),
+        "place": (unveil.Settings, "places"),
+        "family": (NumberSettings, "family"),
+        "ideal": (NumberSettings, "ideal"),
     },
     "cluster": {"covariate": (unveil.latent_classes, "covariates")},
     "query": {
@@ -62,8 +79,10 @@ ELSEWHERE = {
 """Options that Python has in another place, or by another word that fits its grammar."""
 
 SAID_LATER = {
-    ("learn", "score"): "bdeu",
-    ("learn", "equivalent_sample_size"): DEFAULT_SIZE,
+    ("discover", "max_hidden"): None,
+    ("learn", "equivalent_sample_size"): f"{DEFAULT_SIZE:g}",
+    ("learn", "family"): "linear",
+    ("discover", "family"): "linear",
     ("fit", "equivalent_sample_size"): DEFAULT_SIZE,
 }
 """Defaults that the call fills in itself, since another argument may exclude them."""

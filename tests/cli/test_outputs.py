@@ -11,9 +11,9 @@ from unveil.cli import app as room
 from unveil.cli import main
 from unveil.cli.app import COMMANDS
 
-READ = {"data", "source"}
+READ = {"data", "source", "start", "predict"}
 """Names of files that are read."""
-FOLDERS = {"discover", "demo"}
+FOLDERS = {"discover", "demo", "classify"}
 """Commands whose output is a folder."""
 
 
@@ -22,7 +22,8 @@ def outputs():
     for command in COMMANDS:
         for name, hint in get_type_hints(command, include_extras=True).items():
             kind, *about = get_args(hint) or (hint,)
-            if kind in (Path, Path | None) and name not in READ:
+            served = command.__name__ == "serve"  # its folder is one to keep things in
+            if kind in (Path, Path | None) and name not in READ and not served:
                 option = isinstance(about[0], OptionInfo)
                 yield command.__name__, f"--{name.replace('_', '-')}" if option else ""
 
@@ -33,6 +34,7 @@ def words_for(command, option, path, folder):
     first = {
         "predict": [absent, absent], "impute": [absent, absent], "demo": [],
         "fit": [absent, "--structure", absent], "datasets": ["no such dataset"],
+        "classify": [absent, "--class", "x"],
     }.get(command, [absent])  # fmt: skip
     return [command, *first, *([option] if option else []), path]
 
@@ -61,7 +63,8 @@ def test_an_impossible_name_is_refused_before_the_work(run, tmp_path, command, o
     if command in FOLDERS:
         wrong = {file: "this is a file", file / "out": "this is a file"}
     else:
-        ending = "svg" if "picture" in option else "html" if "page" in option else "csv"
+        drawn = "picture" in option or option == "--sensitivity"
+        ending = "svg" if drawn else "html" if "page" in option else "csv"
         ending = "json" if (command, option) in JSON else ending
         (tmp_path / f"a.{ending}").mkdir()
         wrong = {

@@ -49,4 +49,4 @@ def __getattr__(name: str) -> Any:
         from unveil.anneal.estimator import WeightAnnealing
 
         return WeightAnnealing
-    raise AttributeError(f"module 'unveil.anneal' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

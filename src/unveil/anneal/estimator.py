@@ -107,7 +107,7 @@ class WeightAnnealing(MetaEstimatorMixin, BaseEstimator):
         """Learn, anneal, and keep the best; `y` is for estimators that predict."""
         annealing = annealing_named(self.anneal)
         if annealing is None:
-            raise DataError("anneal is 'adversary', 'random' or an Annealing, not None")
+            raise DataError("anneal is 'adversary', 'random' or an Annealing; nothing was given")
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         learner = _Fits(self, X, y, weights, seed)

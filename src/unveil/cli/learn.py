@@ -203,7 +203,8 @@ def _draw_sensitivity(
         raise DataError(
             "--sensitivity is about the equivalent sample size of bdeu; take that score"
         )
-    searched = {k: v for k, v in settings.items() if k not in ("score", "local")}
+    aside = ("score", "local", "family", "ideal", "anneal")
+    searched = {k: v for k, v in settings.items() if k not in aside}
     with live_progress("nats") as listener:
         found = sample_size_sensitivity(table, progress=listener, time_limit=time_limit, **searched)
     say(str(found))
