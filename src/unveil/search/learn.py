@@ -130,8 +130,8 @@ def learn(
     if local_kinds(local):
         if not isinstance(scores, FamilyScores):
             raise DataError(
-                f"local structure ({local}) is for tables of discrete columns; leave it out, or make "
-                "the continuous columns discrete"
+                f"local structure ({local}) is for tables of discrete columns; leave it out, or "
+                "make the continuous columns discrete"
             )
         if anneal is not None:
             raise DataError("weights are annealed around plain tables; leave local or anneal out")
