@@ -10,6 +10,7 @@ from unveil import (
     EquivalentSampleSize,
     Table,
     datasets,
+    fit,
     fit_em,
     latent_classes,
     learn,
@@ -22,7 +23,6 @@ from unveil.em.squared import squared_steps
 from unveil.em.steps import TableEM
 from unveil.em.structural import observed_score
 from unveil.errors import DataError, ModelError
-from unveil.model import fit
 from unveil.score import FamilyScores
 from unveil.search import combined_search
 from unveil.search.annealed import GraphLearner

@@ -11,7 +11,8 @@ import pytest
 from unveil import Network, Table, TableCPD, Variable, datasets, load
 from unveil.cli import main
 
-QUICK = ["--max-hidden", "1", "--seed", "1", "--resamples", "1", "--no-straw-men", "--n-jobs", "1"]
+QUICK = ["--max-hidden", "1", "--seed", "1", "--resamples", "1", "--no-straw-men", "--n-jobs", "1",
+         "--max-luck", "0.4"]  # fmt: skip
 FILES = ["baseline.json", "log.jsonl", "model.json", "posteriors.csv", "report.html", "state.json"]
 
 
@@ -208,11 +209,13 @@ def test_the_demo_discovers_the_college_plans(run, tmp_path, monkeypatch):
     assert code == 0
     assert Table.read(asked["data"], weights=asked["weights"]).total_weight == 10_318
     assert (asked["output"], asked["seed"]) == (tmp_path, 1)
-    assert "equivalent_sample_size" not in asked
-    assert out.startswith(f"$ unveil discover {asked['data']} --weights weight --seed 1 -o ")
+    assert (asked["no_parents"], asked["no_children"]) == (["SEX,SES"], ["CP"])
+    first, *_ = out.splitlines()
+    assert first.startswith(f"$ unveil discover {asked['data']} --weights weight ")
     # The same options as in the README: what one finds, the other finds too.
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    assert "unveil discover plans.csv --weights weight --seed 1 --output found\n" in readme
+    options = first.split("--weights weight ")[1].split(" -o ")[0]
+    assert f"unveil discover plans.csv --weights weight {options} --output found\n" in readme
 
 
 def test_rows_keep_their_names(run, data, tmp_path):

@@ -9,7 +9,9 @@ from unveil.discovery.beside import Beside, beside, rows_with_states
 from unveil.errors import DataError
 from unveil.table import prepare
 
-QUICK = Settings(max_hidden=1, max_candidates=2, max_adapted=1, max_polished=1, restarts=0)
+QUICK = Settings(
+    max_hidden=1, max_candidates=2, max_adapted=1, max_polished=1, restarts=0, max_luck=0.4
+)
 
 
 @pytest.fixture(scope="module")

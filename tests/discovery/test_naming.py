@@ -93,7 +93,8 @@ def test_the_command_names_and_can_be_taken_up_again(tmp_path, capsys):
     data, out = tmp_path / "answers.csv", tmp_path / "out"
     answers(1500).without("ill").write(data)
     words = ["discover", str(data), "-o", str(out), "--seed", "1", "--resamples", "0",
-             "--no-straw-men", "--n-jobs", "1", "--max-hidden", "1"]  # fmt: skip
+             "--no-straw-men", "--n-jobs", "1", "--max-hidden", "1",
+             "--max-luck", "0.4"]  # fmt: skip
     assert main([*words, "--name", "H1=severity", "--state-names", "severity=low,high"]) == 0
     assert "severity: 2 states" in capsys.readouterr().out
     assert load(out / "model.json").variable("severity").labels == ("low", "high")

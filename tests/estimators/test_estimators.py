@@ -184,7 +184,7 @@ def test_samples_come_without_the_hidden_class(answers):
 def test_hidden_variables_as_features(answers):
     columns = answers.to_dict()
     frame = pd.DataFrame(columns)
-    model = HiddenVariableDiscovery(max_hidden=1, n_jobs=1, random_state=1).fit(frame)
+    model = HiddenVariableDiscovery(max_hidden=1, max_luck=0.4, n_jobs=1, random_state=1).fit(frame)
     assert model.hidden_ == ("H1",)
     features = model.transform(frame)
     assert features.shape == (500, 2)

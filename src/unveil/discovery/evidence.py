@@ -127,7 +127,7 @@ def evidence_for(
     proof = round_.confirmation
     if proof is None:
         bench = Bench.of(before, round_.score_before, table, settings, seed)
-        proof = confirm(bench, [round_.kept], graced(ticker), folds)
+        proof = confirm(bench, [round_.kept], graced(ticker.part(f"evidence for {name}")), folds)
     if proof is None:
         return None
     wins, done = 0, 0

@@ -121,6 +121,7 @@ class RunFolder:
             return report
         except BaseException:
             self._save_anyway()
+            self._unlock()  # whoever holds the traceback must not hold the folder
             raise
         finally:
             self.notes.changed = None

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unveil.discovery import DiscoveryReport, Settings, discover
 from unveil.estimators.door import Matrix, TableEstimator, seed_of
-from unveil.estimators.settings import SHARED, at_least_zero, one_of, whole_from
+from unveil.estimators.settings import SHARED, at_least_zero, one_of, positive, whole_from
 from unveil.table.options import Unknown
 
 __all__ = ["HiddenVariableDiscovery"]
@@ -36,6 +36,8 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
     unknown
         What a label is that `fit` has not seen: `missing` for an empty cell, with a warning (the
         model then says nothing about it), or `error`.
+    max_luck
+        How often luck alone may save as much on rows left out as a hidden variable has to.
     evidence
         Whether to collect evidence too (cross-validation, resampling); slower.
     time_limit
@@ -66,6 +68,7 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         "max_hidden": [whole_from(1)],
         "n_states": [whole_from(2), None],
         "adapt": [one_of(["em", "blanket", "full"])],
+        "max_luck": [positive],
         "evidence": ["boolean"],
         "time_limit": [at_least_zero, None],
         "n_jobs": [Integral, None],
@@ -81,6 +84,7 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         discretize: str | None = None,
         n_bins: int = 3,
         unknown: Unknown = "missing",
+        max_luck: float = 0.05,
         evidence: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,
@@ -93,6 +97,7 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         self.discretize = discretize
         self.n_bins = n_bins
         self.unknown = unknown
+        self.max_luck = max_luck
         self.evidence = evidence
         self.time_limit = time_limit
         self.n_jobs = n_jobs
@@ -106,6 +111,7 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
             adapt=self.adapt,  # type: ignore[arg-type]
             max_hidden=self.max_hidden,
             n_states=self.n_states,
+            max_luck=self.max_luck,
         )
         report = discover(
             table,
