@@ -109,5 +109,5 @@ def test_what_a_row_scores_is_one_number():
         WeightAnnealing(KMeans(2, n_init=1), row_score=lambda e, X, y: [1.0]).fit(X)
     with pytest.raises(DataError, match="adversary or random, not 'hot'"):
         WeightAnnealing(KMeans(2), anneal="hot").fit(X)
-    with pytest.raises(DataError, match="not None"):
+    with pytest.raises(DataError, match="nothing was given"):
         WeightAnnealing(KMeans(2), anneal=None).fit(X)
