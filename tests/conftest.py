@@ -35,3 +35,11 @@ def joint_of():
         return np.einsum(*factors, range(len(names)))
 
     return joint
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiling_is_no_news():
+    """On a new machine kernels are compiled while tests run, which commands would tell of once."""
+    from unveil.cli import live
+
+    live.COMPILED.told = True
