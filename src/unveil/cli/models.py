@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from unveil import datasets
 from unveil.errors import DataError, did_you_mean
 from unveil.files import no_such_file
-from unveil.model import Network
+
+if TYPE_CHECKING:
+    from unveil.model import Network
 
 __all__ = ["is_network", "network_from"]
 
 
 def is_network(name: str) -> bool:
     """Whether a name stands for a network (by its ending, or as a bundled one), not a table."""
+    from unveil import datasets
     from unveil.formats import FORMATS
 
     if not Path(name).exists() and name in datasets.network_names():
@@ -24,8 +27,11 @@ def is_network(name: str) -> bool:
 
 def network_from(name: str) -> Network:
     """The network in a file of that name, or the bundled one when there is no such file."""
+    from unveil import datasets
+    from unveil.formats import load
+
     if Path(name).exists():
-        return Network.load(name)
+        return load(name)
     if name in datasets.network_names():
         return datasets.network(name)
     known = datasets.network_names()

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.kernels.compiled import compiled
+from unveil.kernels.numbers import whole
 
 __all__ = ["choose_parents", "em_layers", "expect_layers"]
 
@@ -134,7 +135,7 @@ def em_layers(
     likelihood = expect_layers(covariance, weights, variances, cross, second)
     for _ in range(max_steps):
         for i in range(n):
-            count = 0
+            count = whole(0)
             for j in range(k):
                 weights[i, j] = 0.0
                 if arcs[i, j]:
@@ -173,7 +174,7 @@ def choose_parents(
     changes = 0
     for i in range(n):
         for _ in range(2 * k):
-            count = 0
+            count = whole(0)
             for j in range(k):
                 if arcs[i, j]:
                     own[count] = j
@@ -185,7 +186,7 @@ def choose_parents(
                 had = arcs[i, j]
                 if not had and count >= most:
                     continue
-                other = 0
+                other = whole(0)
                 for q in range(k):
                     if (q == j and not had) or (q != j and arcs[i, q]):
                         own[other] = q
