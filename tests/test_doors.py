@@ -18,6 +18,7 @@ ASIA = datasets.network("asia")
 ROWS = ASIA.sample(120, seed=1).select(["smoke", "lung", "xray"]).folded()
 CHAIN = Table.from_frame(ROWS.to_dict(), weights="weight")
 DAG = unveil.DAG(CHAIN.names, [("smoke", "lung"), ("lung", "xray")])
+STAR = unveil.DAG([*CHAIN.names, "H"], [("H", name) for name in CHAIN.names])
 MODEL = unveil.fit(DAG, CHAIN, equivalent_sample_size=1.0)
 
 DOORS = {
@@ -25,6 +26,9 @@ DOORS = {
     "fit": lambda data, **o: unveil.fit(DAG, data, **o).log_likelihood(CHAIN),
     "fit_em": lambda data, **o: fit_em(DAG, data, seed=1, **o).log_likelihood,
     "refit": lambda data, **o: refit(MODEL, data, **o).network.log_likelihood(CHAIN),
+    "ib_em": lambda data, **o: unveil.ib_em(
+        STAR, data, hidden={"H": 2}, seed=1, **o
+    ).network.log_likelihood(CHAIN),
     "structural_em": lambda data, **o: structural_em(data, seed=1, **o).score,
     "latent_classes": lambda data, **o: (
         latent_classes(data, [2], n_starts=1, seed=1, **o).best.log_likelihood
@@ -84,8 +88,8 @@ def test_every_public_call_that_takes_data_takes_weights():
     """A new door cannot forget: whatever takes `data` takes `weights`, and is tried above."""
     for name in unveil.__all__:
         call = getattr(unveil, name)
-        if not inspect.isfunction(call):
-            continue
+        if not inspect.isfunction(call) or name == "open_rows":
+            continue  # the table of `open_rows` is one of a database; see tests/engines
         names = set(inspect.signature(call).parameters)
         assert "table" not in names, f"{name} calls its rows table, not data"
         if "data" in names:

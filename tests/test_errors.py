@@ -46,6 +46,13 @@ def test_errors_travel_between_processes(error):
     assert again.__dict__ == error.__dict__
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_errors_can_be_made_by_new_alone(kind):
+    """As clusters do when they bring an error from a worker."""
+    made = kind.__new__(kind, "no rows.")
+    assert made.args == ("no rows.",)
+
+
 def test_a_warning_keeps_its_hint_for_whoever_listens():
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")

@@ -133,10 +133,8 @@ def test_what_is_refused():
         unveil.learn(numbers(), "bdeu")
     with pytest.raises(DataError, match="'bge' is not for tables that have"):
         unveil.learn(mixed(), "bge")
-    with pytest.raises(
-        DataError, match="cells are missing, and structural EM is for columns of one"
-    ):
-        unveil.learn(Table.from_frame(mixed()).knock_out(0.1, seed=1))
+    with pytest.raises(DataError, match="annealing and local structure are for discrete"):
+        unveil.learn(Table.from_frame(mixed()).knock_out(0.1, seed=1), local="tree")
     with pytest.raises(DataError, match="infinite"):
         unveil.learn({"a": [0.5, np.inf, 2.5], "b": [0.5, 1.5, 0.25]})
     with pytest.raises(DataError, match=r"did you mean 'bge'|there is no score 'bgee'"):

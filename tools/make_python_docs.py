@@ -29,10 +29,12 @@ or one number for every row.
 """
 
 GROUPS = {
-    "Learning": ("learn", "fit", "discover", "latent_classes", "fit_em", "structural_em"),
+    "Learning": (
+        "learn", "fit", "discover", "latent_classes", "fit_em", "ib_em", "structural_em",
+    ),
     "Predicting one column": ("learn_classifier", "Classifier"),
     "Judging": ("log_loss", "cross_validate"),
-    "Tables": ("Table", "Variable"),
+    "Tables": ("Table", "Variable", "open_rows"),
     "Networks": ("Network", "DAG", "TableCPD", "load", "save"),
     "scikit-learn": (
         "BayesianNetwork", "BayesianNetworkClassifier", "LatentClassModel",

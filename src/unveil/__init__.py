@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 _ROOM_OF = {
     "Table": "unveil.table",
     "Variable": "unveil.table",
+    "open_rows": "unveil.engines",
     "DAG": "unveil.graph",
     "EquivalentSampleSize": "unveil.model",
     "Network": "unveil.model",
@@ -41,6 +42,7 @@ _ROOM_OF = {
     "fit_em": "unveil.em",
     "latent_classes": "unveil.em",
     "structural_em": "unveil.em",
+    "ib_em": "unveil.bottleneck",
     "Classifier": "unveil.classify",
     "learn_classifier": "unveil.classify",
     "BayesianNetwork": "unveil.estimators",
@@ -53,10 +55,12 @@ _ROOM_OF = {
 }
 _ROOMS = (
     "anneal",
+    "bottleneck",
     "classify",
     "datasets",
     "discovery",
     "em",
+    "engines",
     "errors",
     "estimators",
     "evaluate",
@@ -74,6 +78,7 @@ _ROOMS = (
     "search",
     "statistics",
     "table",
+    "trees",
 )
 
 __all__ = [*_ROOM_OF, *_ROOMS]
@@ -81,10 +86,12 @@ __all__ = [*_ROOM_OF, *_ROOMS]
 if TYPE_CHECKING:
     from unveil import (
         anneal,
+        bottleneck,
         classify,
         datasets,
         discovery,
         em,
+        engines,
         errors,
         estimators,
         evaluate,
@@ -102,10 +109,13 @@ if TYPE_CHECKING:
         search,
         statistics,
         table,
+        trees,
     )
+    from unveil.bottleneck import ib_em
     from unveil.classify import Classifier, learn_classifier
     from unveil.discovery import Settings, discover
     from unveil.em import fit_em, latent_classes, structural_em
+    from unveil.engines import open_rows
     from unveil.estimators import (
         BayesianNetwork,
         BayesianNetworkClassifier,

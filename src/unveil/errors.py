@@ -99,6 +99,11 @@ class FormatError(UnveilError, ValueError):
 class SizeError(UnveilError, MemoryError):
     """Work that would need an absurd amount of memory, refused before it starts."""
 
+    def __new__(cls, *message: Any, **_: Any) -> SizeError:
+        # `MemoryError` keeps a store of its own, which those who bring errors from another process
+        # would ask for one.
+        return Exception.__new__(cls, *message)
+
 
 class UnveilWarning(_Said, UserWarning):
     """Something worth knowing that does not stop the work."""

@@ -16,9 +16,16 @@ from unveil.em.completion import complete_rows
 from unveil.em.parametric import fit_em
 from unveil.em.refit import refit
 from unveil.em.structural import StructuralResult, structural_em
+from unveil.engines.door import Memory, is_source, opened, source_names
+from unveil.engines.rows import PartedRows
 from unveil.errors import DataError, Hint, ModelError, UnveilWarning, did_you_mean
 from unveil.graph.dag import DAG
-from unveil.ideal.learn import learn_numbers, learn_with_gaps, needs_ideal
+from unveil.ideal.learn import (
+    learn_mixed_with_gaps,
+    learn_numbers,
+    learn_with_gaps,
+    needs_ideal,
+)
 from unveil.model.curves import Curve
 from unveil.model.fit import fit as fit_complete
 from unveil.model.network import Network
@@ -73,20 +80,25 @@ def learn(
     n_jobs: int | None = None,
     local: str = "table",
     anneal: Annealing | str | None = None,
+    memory: Memory = None,
+    engine: str | None = None,
     **options: Any,
 ) -> Learned:
     """The network learned from a table: structure and parameters, gaps or none.
 
     `data` is a table, a pandas, polars or Arrow frame, a dict of columns, an array, the path of a
-    file, or an engine of `unveil.statistics`. `weights` say how often each row counts, as a
-    column's name or one number for every row; the columns of `drop` are left out, and so are
+    file, an engine of `unveil.statistics`, or rows that are read in pieces: a folder of Parquet, a
+    DuckDB file or relation, a pyarrow dataset, a Dask data frame (see `unveil.open_rows`, also for
+    `memory`, a ceiling such as `"2GiB"`, and `engine`). `weights` say how often each row counts, as
+    a column's name or one number for every row; the columns of `drop` are left out, and so are
     identifiers and dates unless `keep` names them. Continuous columns get linear Gaussian
     distributions, unless they are cut by `discretize` (`equal_frequency`, `equal_width`, `kmeans`,
     `deviation`) into `n_bins` bins; columns of one value and exact linear functions of others are
     left out with a warning.
 
-    `score` is BDeu unless given, BIC where columns are continuous: a score or its name in
-    `unveil.score.SCORES` or, for continuous columns, `unveil.score.GAUSSIAN_SCORES`.
+    `score` is BDeu unless given, BIC where columns are continuous, or MDL if there are fewer than
+    five rows for each column then: a score or its name in `unveil.score.SCORES` or, for continuous
+    columns, `unveil.score.GAUSSIAN_SCORES`.
     `equivalent_sample_size` is that of BDeu or BGe, 1 unless given; `b-course` is
     half the mean number of states, as B-Course takes it. A complete table is searched by
     `search`, one of `unveil.search.SEARCHES` (see `unveil.search.learn`); one with missing cells by
@@ -123,10 +135,12 @@ def learn(
             f"there is no search {search!r}; choose one of {', '.join(SEARCHES)}."
             + did_you_mean(search, SEARCHES)
         )
-    table = (
-        data if is_engine(data)
-        else ready_table(data, weights, drop, discretize, n_bins, keep, numbers=True)
-    )  # fmt: skip
+    ready: dict[str, Any] = {
+        "drop": drop, "discretize": discretize, "n_bins": n_bins, "keep": keep,
+    }  # fmt: skip
+    table = opened(data, weights, memory, engine, n_jobs=n_jobs, **ready)
+    if table is data and not is_engine(table):
+        table = ready_table(data, weights, numbers=True, **ready)
     if equivalent_sample_size == "b-course":
         equivalent_sample_size = b_course_sample_size(table.variables)
     chosen = _chosen_score(score, equivalent_sample_size, table)
@@ -135,6 +149,8 @@ def learn(
         "seed": seed, "progress": progress, "time_limit": time_limit, "n_jobs": n_jobs,
         "anneal": anneal,
     }  # fmt: skip
+    if isinstance(table, PartedRows) and (table.fits() or anneal is not None):
+        table = table.as_table()
     if needs_ideal(family, ideal) and not isinstance(table, Table):
         raise DataError("curves and ideal parents need the rows of a table, not an engine")
     if isinstance(table, Table) and not any(v.is_discrete for v in table.variables):
@@ -154,16 +170,9 @@ def learn(
             "family and ideal are for tables whose columns are all continuous; leave discrete "
             "columns out, or learn without them"
         )
-    if not isinstance(table, Table) or table.is_complete:
+    if not isinstance(table, Table | PartedRows) or table.is_complete:
         return learn_complete(
             table, chosen, search, structure_prior=structure_prior, local=local, **shared, **options
-        )
-    if not all(v.is_discrete for v in table.variables):
-        raise DataError(
-            f"{table.n_missing:,} cells are missing, and structural EM is for columns of one kind "
-            "and the default search; fill them in, leave those rows out, or cut continuous columns "
-            "with",
-            hint=Hint("discretize=.", "--discretize."),
         )
     if search != DEFAULT_SEARCH:
         warnings.warn(
@@ -172,6 +181,20 @@ def learn(
                 f"{search!r} is not used"
             ),
             stacklevel=2,
+        )
+    if not all(v.is_discrete for v in table.variables):
+        if anneal is not None or local_kinds(local):
+            raise DataError(
+                "annealing and local structure are for discrete columns only; leave them out"
+            )
+        if isinstance(table, PartedRows):
+            raise DataError(
+                f"{table.n_missing:,} cells are missing among columns of both kinds, and the rows "
+                "are read in parts; leave those rows out, or cut continuous columns with",
+                hint=Hint("discretize=.", "--discretize.", "the choice for numbers on this page."),
+            )
+        return learn_mixed_with_gaps(
+            table, chosen, structure_prior=structure_prior, **_known(shared, "n_jobs", "anneal")
         )
     found = structural_em(
         table, score=chosen, structure_prior=structure_prior, local=local, **shared, **options
@@ -199,19 +222,21 @@ def fit(
     time_limit: float | None = None,
     anneal: Annealing | str | None = None,
     accelerate: bool = False,
+    memory: Memory = None,
+    engine: str | None = None,
 ) -> Network:
     """The network over a known structure, with parameters from rows with or without gaps.
 
     `structure` is a graph, or a network, whose states and compact distributions are then kept;
     `unknown` says whether another label is an `error` or a `missing` cell. `data`, `weights`,
-    `discretize` and `n_bins` are as in `learn`; columns outside the structure are ignored. Complete
-    rows are counted (see `unveil.model.fit`). Missing cells, and variables that have no column
-    (`hidden` says how many states they have, unless the structure is a network), are summed over by
-    EM, from `n_starts` starts, the first at the parameters of a network. It ends after
-    `max_iterations` or when it gains less than the part `tolerance` of its objective. `anneal`
-    ("adversary" or "random") then gets it out of its local maximum by annealing the weights of the
-    rows, `accelerate` makes its steps longer. `seed` repeats a run, `progress` listens,
-    `time_limit` (seconds) ends it with the best so far. `fit_em` also tells how EM went.
+    `discretize`, `n_bins`, `memory` and `engine` are as in `learn`; columns outside the structure
+    are ignored. Complete rows are counted (see `unveil.model.fit`). Missing cells, and variables
+    that have no column (`hidden` says how many states they have, unless the structure is a
+    network), are summed over by EM, from `n_starts` starts, the first at the parameters of a
+    network. It ends after `max_iterations` or when it gains less than the part `tolerance` of its
+    objective. `anneal` ("adversary" or "random") then gets it out of its local maximum by annealing
+    the weights of the rows, `accelerate` makes its steps longer. `seed` repeats a run, `progress`
+    listens, `time_limit` (seconds) ends it with the best so far. `fit_em` also tells how EM went.
 
     Parameters are posterior means (with gaps: MAP) under `prior`, by default an
     `equivalent_sample_size` of 1, as on the command line; `maximum_likelihood` takes none. That of
@@ -227,14 +252,25 @@ def fit(
     """
     prior = _chosen_prior(prior, equivalent_sample_size, maximum_likelihood)
     dag = structure.dag if isinstance(structure, Network) else structure
-    if is_engine(data):
-        return fit_complete(structure, data, prior)
     like = structure if isinstance(structure, Network) else None
-    table = as_table(data, weights, like=like, unknown=unknown)
-    if discretize is not None:
-        table = prepare(table, discretize=discretize, n_bins=n_bins, keep=table.names).table
+    table: Any = data
+    if is_source(data, memory, engine):
+        names = set(source_names(data, engine))
+        table = opened(
+            data, weights, memory, engine, like=like, unknown=unknown, discretize=discretize,
+            n_bins=n_bins, keep=dag.nodes, columns=[n for n in dag.nodes if n in names] or None,
+        )  # fmt: skip
+    elif is_engine(data) and not isinstance(data, PartedRows):
+        return fit_complete(structure, data, prior)
+    elif not isinstance(data, PartedRows):
+        opened(data, weights, memory, engine)
+        table = as_table(data, weights, like=like, unknown=unknown)
+        if discretize is not None:
+            table = prepare(table, discretize=discretize, n_bins=n_bins, keep=table.names).table
+    if isinstance(table, PartedRows) and table.fits():
+        table = table.as_table()
     unseen = [n for n in dag.nodes if n not in table]
-    if not hidden and not unseen and table.select(dag.nodes).is_complete:
+    if not hidden and not unseen and table.select(list(dag.nodes)).is_complete:
         return fit_complete(structure, table, prior)
     options: dict[str, Any] = {
         "n_starts": n_starts, "max_iterations": max_iterations, "tolerance": tolerance,
@@ -312,7 +348,7 @@ def _limits(constraints: Constraints | None, max_parents: int | None) -> Constra
 
 def _as_learned(
     found: StructuralResult,
-    table: Table,
+    table: Table | PartedRows,
     score: Score,
     structure_prior: StructurePrior | None,
     n_jobs: int | None,

@@ -63,7 +63,7 @@ def test_an_impossible_name_is_refused_before_the_work(run, tmp_path, command, o
     if command in FOLDERS:
         wrong = {file: "this is a file", file / "out": "this is a file"}
     else:
-        drawn = "picture" in option or option == "--sensitivity"
+        drawn = "picture" in option or option in ("--sensitivity", "--course")
         ending = "svg" if drawn else "html" if "page" in option else "csv"
         ending = "json" if (command, option) in JSON else ending
         (tmp_path / f"a.{ending}").mkdir()
@@ -86,6 +86,8 @@ JSON = {
     ("fit", "--output"),
     ("cluster", "--output"),
     ("cluster", "--summary"),
+    ("trees", "--output"),
+    ("trees", "--summary"),
 }
 """Outputs that may be written as .json; the others are pictures, pages and tables."""
 

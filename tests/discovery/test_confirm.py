@@ -11,6 +11,7 @@ from unveil.discovery import Settings, Verdict, discover_networks
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place
 from unveil.discovery.confirm import Confirmation, confirm
+from unveil.discovery.rivals import RIVALS
 from unveil.em import fit_em
 from unveil.evaluate.log_loss import LogLoss
 from unveil.graph import DAG
@@ -48,7 +49,6 @@ def test_a_true_one_is_chosen_in_every_fold_and_is_sure():
     assert not found.is_explained
     low, high = found.interval
     assert low < found.saved.bits < high
-    assert found.beyond is not None
 
 
 def test_where_there_is_nothing_none_is_chosen_and_nothing_is_saved():
@@ -59,7 +59,7 @@ def test_where_there_is_nothing_none_is_chosen_and_nothing_is_saved():
     assert found.n_chosen == 0
     assert found.saved.bits == 0
     assert not found.is_sure
-    assert found.compact is None
+    assert found.rival is None
 
 
 def test_rows_left_out_are_predicted_by_what_was_learned_without_them():
@@ -93,10 +93,30 @@ def test_the_interval_is_wider_than_the_folds_say():
     assert high - low == pytest.approx(2 * 1.96 * found.error)
     assert found.luck == pytest.approx(1.645 * found.error, rel=1e-3)
     assert replace(found, max_luck=0.5).luck == pytest.approx(0)
-    doubt = LogLoss.of(np.array([0.1, 0.3, -0.4, 0.2]), np.ones(4))
-    surely = Confirmation(LogLoss.of(np.full(4, 0.1), np.ones(4)), 10, 10, doubt, doubt)
-    assert surely.is_explained
-    assert not surely.is_sure
+
+
+def test_score_rows_folds_and_rivals_all_have_a_word():
+    """Each of them alone can refuse what the others speak for."""
+    some, less = (LogLoss.of(np.array(bits), np.ones(2)) for bits in ([0.1, 0.2], [-0.1, 0.0]))
+    sure = Confirmation(some, 10, 10, nats=20.0, lucky_nats=6.0)
+    assert sure.is_sure
+    assert not sure.is_explained
+    assert not replace(sure, nats=5.9).is_sure
+    assert not replace(sure, saved=less).is_sure
+    assert not replace(sure, n_chosen=5).is_sure
+    beside = replace(sure, rival=RIVALS[0], without=some, beyond=some)
+    assert beside.is_sure
+    explained = replace(beside, beyond=less)
+    assert not explained.is_sure
+    assert explained.is_explained
+
+
+def test_luck_grows_with_the_places_tried():
+    bench, candidate = with_a_star(of_one_mood(200))
+    one, forty = (confirm(bench, [candidate], Ticker(), 2, places) for places in (1, 40))
+    assert one.lucky_nats == pytest.approx(math.log(20))
+    assert forty.lucky_nats == pytest.approx(math.log(40 * 20))
+    assert one.nats == forty.nats
 
 
 def test_stopped_it_says_nothing():

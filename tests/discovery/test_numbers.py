@@ -163,3 +163,9 @@ def test_doors():
     found = unveil.discover(table.to_pandas(), seed=1, max_hidden=1, evidence=False,
                             straw_men=False)  # fmt: skip
     assert len(found.hidden) <= 1
+
+
+def test_noise_with_few_rows_has_no_hidden_parent_inside():
+    values = np.random.default_rng(2).normal(size=(20, 25))
+    table = Table([Variable(f"v{i:02d}") for i in range(20)], list(values))
+    assert discover_numbers(table, seed=1, evidence=False, compare=False).hidden == ()

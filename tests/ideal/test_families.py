@@ -94,3 +94,13 @@ def test_sentences():
     table = Table.from_frame({"x": ["a", "b"], "y": ["a", "b"]})
     with pytest.raises(DataError, match="scored by counts"):
         IdealFamilies(FamilyScores(table, BDeu(1)))
+
+
+def test_removals_that_lose_least_are_scored():
+    scores = CurveFamilies(rows(300, curved=True), BIC(), Curve("sigmoid"))
+    few = IdealFamilies(scores, k=1)
+    row = few.toggles(2, (0, 1, 5))
+    assert np.flatnonzero(np.isfinite(row[[0, 1, 5]])).tolist() == [2]
+    assert row[5] == pytest.approx(scores.family(2, (0, 1)) - scores.family(2, (0, 1, 5)))
+    shaken = hill_climbing(few, restarts=2, random_moves=5, seed=1)
+    assert shaken.score == pytest.approx(scores.total(shaken.dag))

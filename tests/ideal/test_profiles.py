@@ -5,8 +5,9 @@ import pytest
 
 from unveil import Table, Variable
 from unveil.ideal import CurveGuide, curve_profile
+from unveil.kernels.curves import curve as curve_kernel
 from unveil.model import Curve
-from unveil.model.curves import log_density, squash
+from unveil.model.curves import FAMILIES, LINKS, log_density, squash
 from unveil.score import BIC, CurveFamilies
 
 N = 25
@@ -116,3 +117,43 @@ def test_replacing_a_useless_parent(measure):
     scores = CurveFamilies(curved_rows(), BIC(), Curve("sigmoid"))
     gains = CurveGuide(scores.fitter, measure).replacements(7, (0, 5), 5)
     assert int(gains.argmax()) == 1
+
+
+@pytest.mark.parametrize("link", ["sigmoid", "hyperbolic"])
+@pytest.mark.parametrize("parents", [(), (0,), (0, 1, 5)])
+def test_changes_along_the_tangent_are_least_squares(link, parents):
+    """What the kernel says is what ordinary least squares says of the tangent."""
+    fitter = CurveFamilies(curved_rows(), BIC(), Curve(link)).fitter
+    guide = CurveGuide(fitter, "tangent")
+    gains, losses = guide.gains(7, parents), guide.losses(7, parents)
+    x, low, high, offsets, weights, _ = fitter.standard(7, parents)
+    if not parents:
+        offsets = np.array([guide._level(x, low, high)])
+    p = np.concatenate([[low, high], offsets, weights])
+    g, jacobian = np.empty(300), np.empty((300, len(p)))
+    curve_kernel(LINKS[link], np.ascontiguousarray(fitter.columns[list(parents)]), p, g, jacobian)
+    target = x - g
+
+    def left(design, target=target):
+        return np.sum((target - design @ np.linalg.lstsq(design, target, rcond=1e-9)[0]) ** 2)
+
+    all_squares, tangent_squares = np.sum(target**2), left(jacobian)
+    for v in set(range(7)) - set(parents):
+        more = np.column_stack([jacobian, jacobian[:, 2] * fitter.columns[v]])
+        taken = tangent_squares - left(more)
+        assert gains[v] == pytest.approx(-150 * np.log(1 - taken / all_squares), rel=1e-3, abs=1e-4)
+    for i, loss in enumerate(losses):
+        at = len(p) - len(parents) + i
+        fixed = target + jacobian[:, at] * p[at]  # the weight is zero, the others are free
+        more = left(np.delete(jacobian, at, axis=1), fixed) - tangent_squares
+        assert loss == pytest.approx(150 * np.log(1 + more / all_squares), rel=1e-2)
+
+
+@pytest.mark.parametrize("family", ["reaction", "sigmoid-log-normal", "sigmoid"])
+def test_dropping_the_useless_parent_loses_least(family):
+    curve = FAMILIES[family]
+    noise = curve.noise if curve.positive else "additive"
+    fitter = CurveFamilies(curved_rows(noise=noise), BIC(), curve).fitter
+    losses = CurveGuide(fitter, "tangent").losses(7, (0, 1, 5))
+    assert int(losses.argmin()) == 2
+    assert (losses >= 0).all()

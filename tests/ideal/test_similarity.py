@@ -122,3 +122,14 @@ def test_odd_columns_gain_nothing_and_no_nan():
     assert explained(one, np.array([one]), None, np.array([one])).tolist() == [0.0]
     with pytest.raises(DataError, match=r"no measure 'c3'.*c1, c2, tangent"):
         LinearGuide(None, "c3")
+
+
+def test_what_removals_lose_is_exact_for_lines():
+    generator = np.random.default_rng(1)
+    values = generator.normal(size=(4, 60))
+    values[3] += values[0] - 0.3 * values[1]
+    table = Table([Variable(n) for n in "abcx"], list(values))
+    scores = GaussianFamilies(table, LogLikelihood())
+    losses = LinearGuide(scores.moments).losses(3, (0, 1, 2))
+    true = [scores.family(3, (0, 1, 2)) - scores.family(3, p) for p in ((1, 2), (0, 2), (0, 1))]
+    assert losses == pytest.approx(true, rel=1e-6)

@@ -50,6 +50,27 @@ def add_looked_up(random):
     return random.random(n), random.normal(size=9), random.integers(0, 9, n)
 
 
+def count_sets(random):
+    sets = [(0, 1), (4,), (3, 1, 0, 4, 2), (1, 3, 5), (5, 6)]
+    cards = np.array([*CARDS, 20, 40])
+    n = random.integers(1, 5000)
+    codes = np.array([random.integers(c, size=n) for c in cards]).astype(np.uint8)
+    members = np.concatenate([np.array(s) for s in sets])
+    strides = np.concatenate(
+        [[cards[list(s[i + 1 :])].prod() for i in range(len(s))] for s in sets]
+    )
+    first_cell = np.cumsum([0, *(cards[list(s)].prod() for s in sets)])
+    weights = random.random(n) if random.integers(2) else np.zeros(0)
+    out = random.random(first_cell[-1])
+    return codes, weights, members, strides, np.cumsum([0, *map(len, sets)]), first_cell, out
+
+
+def group_rows(random):
+    n = random.integers(1, 300)
+    cells = np.array([random.integers(c, size=n) for c in (2, 3, 2)]).astype(np.uint8).T.copy()
+    return cells, np.zeros(n, np.int64)
+
+
 def draw_states(random):
     n, k = random.integers(1, 200), random.integers(1, 5)
     cumulative = random.dirichlet(np.ones(k), 3).cumsum(axis=1)
@@ -281,8 +302,64 @@ def reduced_pass(random):
     plan, logs = random_plan(random, random.integers(1, 5), k)
     return (
         plan, logs, random_codes(random, n_rows), random.random(n_rows), 0, n_rows,
-        np.zeros(n_rows), np.zeros((n_rows, k)), np.zeros(logs.size),
+        np.zeros(n_rows), np.zeros((n_rows, random.integers(1, k + 1))), np.zeros(logs.size),
     )  # fmt: skip
+
+
+def _grouped_rows(random):
+    first = np.concatenate([[0], random.integers(0, 4, size=5).cumsum()])
+    return first, random.integers(0, 6, size=first[-1])
+
+
+def add_rows(random):
+    return *_grouped_rows(random), random.random((6, 9)), np.ones((5, 9))
+
+
+def hand_out_rows(random):
+    return *_grouped_rows(random), random.random((5, 9)), random.random((6, 9))
+
+
+def exp_below(random):
+    return (
+        float(random.choice([0.0, -1e-9, -0.3466, -707.9, -708.5, -np.inf, -9 * random.random()])),
+    )
+
+
+def _bottleneck_rows(random):
+    n_hidden, n_lacking = int(random.integers(1, 5)), int(random.integers(1, 4))
+    n_rows = int(random.choice([1, 7, 300]))
+    plan, logs = random_plan(random, random.integers(1, 5), n_hidden * n_lacking)
+    return plan, logs, random_codes(random, n_rows, np.uint16), n_hidden
+
+
+def bottleneck_pass(random):
+    plan, logs, codes, n_hidden = _bottleneck_rows(random)
+    n_rows = codes.shape[1]
+    return (
+        plan, logs, np.log(random.dirichlet(np.ones(n_hidden))), float(random.choice([0.3, 1.0])),
+        codes, random.random(n_rows), 0, n_rows, np.zeros(n_rows),
+        np.zeros((n_rows, plan.n_configurations)), np.zeros(logs.size),
+    )  # fmt: skip
+
+
+def collected_rows(random):
+    plan, logs, codes, _ = _bottleneck_rows(random)
+    n_rows = codes.shape[1]
+    return plan, logs, codes, 0, n_rows, np.zeros((n_rows, plan.n_configurations))
+
+
+def counted_rows(random):
+    plan, logs, codes, _ = _bottleneck_rows(random)
+    n_rows = codes.shape[1]
+    mass = random.random((n_rows, plan.n_configurations))
+    return plan, mass, codes, 0, n_rows, np.zeros(logs.size)
+
+
+def merged_entropies(random):
+    k = int(random.integers(1, 5))
+    posterior = random.dirichlet(np.ones(k), 20)
+    posterior[0] = np.eye(k)[0]
+    return posterior, random.random(20), np.zeros((k, k))
 
 
 def random_question(random):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unveil.kernels.exponential import exp_below
 from unveil.kernels.reduced import BLOCK, ReducedPlan, reduced_pass
 
 from . import twins
@@ -53,3 +54,10 @@ def test_logs_far_below_the_smallest_number():
     reduced_pass(plan, logs, codes, np.ones(1), 0, 1, log_z, posterior, np.zeros(0))
     assert log_z[0] == pytest.approx(-5000.0 + np.log(4.0), rel=1e-14)
     np.testing.assert_allclose(posterior[0], [0.25, 0.75], rtol=1e-12)
+
+
+def test_the_exponential_to_the_last_digits():
+    x = -np.concatenate([np.linspace(0.0, 707.9, 20_001), np.geomspace(1e-300, 1.0, 301)])
+    found = np.array([exp_below(v) for v in x])
+    np.testing.assert_allclose(found, np.exp(x), rtol=4.5e-16)
+    assert exp_below(-np.inf) == exp_below(-800.0) == 0.0

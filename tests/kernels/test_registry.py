@@ -32,6 +32,7 @@ KERNELS = {
 GAUSSIAN, ORDERS = "score.test_gaussian", "search.test_order_search"
 CLASSES, SAMPLING = "kernels.test_moves_and_classes", "infer.approximate.test_sampling"
 LOCAL, NOISY_OR = "score.test_local", "model.test_noisy_or"
+FIELD = "ib_em.test_mean_field"
 LEFT_OUT = "classify.test_left_out"
 ORACLES = {
     "complete": (CLASSES, "test_completing_and_extending_every_small_dag"),
@@ -65,12 +66,18 @@ ORACLES = {
     "start_curve": ("model.test_curves", "test_a_curve_is_found_again"),
     "fit_curve": ("model.test_curves", "test_the_fit_is_as_good_as_a_general_optimiser_finds"),
     "fit_families": ("model.test_curves", "test_a_curve_is_found_again"),
+    "curve_posteriors": ("em.test_curves", "test_for_lines_it_is_the_posterior"),
+    "curve_squares": ("em.test_curves", "test_expected_squares_by_drawing"),
+    "tangent_changes": (
+        "ideal.test_profiles", "test_changes_along_the_tangent_are_least_squares",
+    ),
     "regress_all": ("em.test_lines", "test_the_m_step_is_least_squares"),
     "expect_layers": ("ideal.test_layers", "test_the_e_step_by_the_joint_normal"),
     "em_layers": ("ideal.test_layers", "test_em_is_factor_analysis_and_never_falls"),
     "choose_parents": (
         "ideal.test_layers", "test_choosing_parents_is_the_best_single_change_again_and_again",
     ),
+    "forest_pass": ("infer.test_forest", "test_against_enumeration_and_the_tree"),
     "collected": ("infer.test_enumeration", "test_tree_agrees_with_enumeration"),
     "lanes_for": ("infer.test_enumeration", "test_tree_agrees_with_enumeration"),
     "add_table_family": (LEFT_OUT, "test_one_pass_is_leaving_rows_out_one_by_one"),
@@ -87,6 +94,9 @@ ORACLES = {
     "default_rows": (LOCAL, "test_default_rows_by_trying_all"),
     "noisy_or_objective": (NOISY_OR, "test_the_objective_by_its_formula"),
     "fit_noisy_or": (NOISY_OR, "test_no_other_parameters_fit_better"),
+    "field_pass": (FIELD, "test_one_hidden_variable_is_exact"),
+    "field_collected": (FIELD, "test_factors_by_enumeration"),
+    "field_counted": (FIELD, "test_factors_by_enumeration"),
     "sample_gibbs": (SAMPLING, "test_enumeration_agrees"),
     "sample_forward": (SAMPLING, "test_enumeration_agrees"),
     "find_state": (SAMPLING, "test_a_chain_that_cannot_be_started_is_an_error"),

@@ -28,6 +28,22 @@ def add_looked_up(total, values, position):
     total += values[position]
 
 
+def count_sets(codes, weights, members, strides, first_member, first_cell, out):
+    mass = weights if weights.size else np.ones(codes.shape[1])
+    for s in range(first_member.size - 1):
+        own = slice(first_member[s], first_member[s + 1])
+        position = strides[own] @ codes[members[own]].astype(np.int64)
+        cells = slice(first_cell[s], first_cell[s + 1])
+        out[cells] += np.bincount(position, mass, first_cell[s + 1] - first_cell[s])
+
+
+def group_rows(cells, group):
+    _, first, which = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    group[:] = np.argsort(order)[which.ravel()]
+    return first[order]
+
+
 def draw_states(cumulative, row, uniform, out):
     out[:] = (uniform[:, None] >= cumulative[row, :-1]).sum(axis=1)
 
@@ -259,10 +275,74 @@ def reduced_pass(plan, logs, codes, weights, start, stop, log_z, posterior, coun
             continue
         share = np.exp(total - log_z[r])
         if posterior.size > 0:
-            posterior[r] = share
+            posterior[r] = share[: posterior.shape[1]]
         if counts.size > 0:
             for p in places:
                 counts[p : p + k] += weights[r] * share
+
+
+def add_rows(first, row, given, out):
+    for i in range(len(out)):
+        out[i] = given[row[first[i] : first[i + 1]]].sum(axis=0)
+
+
+def hand_out_rows(first, row, given, out):
+    np.add.at(out, row, np.repeat(given, np.diff(first), axis=0))
+
+
+def exp_below(x):
+    return np.exp(x) if x > -708 else 0.0
+
+
+def _row_places(plan, codes, r):
+    places = []
+    for f in range(plan.first.size):
+        inside = slice(int(plan.member_first[f]), int(plan.member_first[f + 1]))
+        steps = [int(codes[m, r]) * int(s) for m, s in
+                 zip(plan.member[inside], plan.step[inside], strict=True)]  # fmt: skip
+        places.append(int(plan.first[f]) + sum(steps))
+    return places
+
+
+def bottleneck_pass(
+    plan, logs, common, gamma, codes, weights, start, stop, log_z, posterior, counts
+):
+    k = plan.n_configurations
+    for r in range(start, stop):
+        places = _row_places(plan, codes, r)
+        joint = np.sum([logs[p : p + k] for p in places], axis=0).reshape(common.size, -1)
+        seen = np.logaddexp.reduce(joint, axis=1)  # log P(x, t)
+        heated = gamma * seen + (1 - gamma) * common
+        log_z[r] = np.logaddexp.reduce(heated)
+        if log_z[r] == -np.inf:
+            posterior[r] = 0.0
+            continue
+        seen = np.where(np.isfinite(seen), seen, 0.0)
+        share = (np.exp(heated - log_z[r])[:, None] * np.exp(joint - seen[:, None])).ravel()
+        posterior[r] = share
+        for p in places:
+            counts[p : p + k] += weights[r] * share
+
+
+def collected_rows(plan, values, codes, start, stop, out):
+    k = plan.n_configurations
+    for r in range(start, stop):
+        out[r] = np.sum([values[p : p + k] for p in _row_places(plan, codes, r)], axis=0)
+
+
+def counted_rows(plan, mass, codes, start, stop, counts):
+    k = plan.n_configurations
+    for r in range(start, stop):
+        for p in _row_places(plan, codes, r):
+            counts[p : p + k] += mass[r]
+
+
+def merged_entropies(posterior, weights, out):
+    k = posterior.shape[1]
+    for i in range(k):
+        for j in range(i, k):
+            q = posterior[:, i] + (posterior[:, j] if j > i else 0)
+            out[i, j] -= weights @ (q * np.log(np.where(q > 0, q, 1.0)))
 
 
 def in_logs(plan):

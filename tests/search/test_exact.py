@@ -160,17 +160,23 @@ def test_too_much_memory_is_refused_beforehand():
 
 
 def test_the_forecast_holds():
-    """Traced allocations of the tables, for a score that needs all of them."""
+    """Traced allocations of the tables, for a score that needs all of them, within a tenth.
+
+    The same search goes first: what it loads and compiles stays, and is not the search's. The
+    scores that its climb remembers are: some 0.3 MB beside 5.2 MB of tables.
+    """
+    import gc
     import tracemalloc
 
     n = 16
-    scores = scores_of(random_table(1, (2, 3) * (n // 2), 30), "k2")
-    exact_search(scores_of(random_table(1, (2, 2), 30), "k2"))
+    table = random_table(1, (2, 3) * (n // 2), 30)
+    exact_search(scores_of(table, "k2"))
+    gc.collect()
     tracemalloc.start()
-    exact_search(scores)
+    exact_search(scores_of(table, "k2"))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert memory_forecast(n) * 0.9 < peak < memory_forecast(n) + 300_000
+    assert memory_forecast(n) * 0.9 < peak < memory_forecast(n) * 1.1
 
 
 @pytest.mark.parametrize("steps", [1, 4, 30, 60])

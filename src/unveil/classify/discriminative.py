@@ -107,7 +107,7 @@ def climb(
 @cache
 def _one_thread() -> Any:
     """What keeps BLAS from spending its time on waking threads for short vectors."""
-    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+    from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 

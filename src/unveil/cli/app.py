@@ -31,6 +31,7 @@ from unveil.cli.query import query
 from unveil.cli.sample import sample
 from unveil.cli.screen import complain, note, say
 from unveil.cli.serve import serve
+from unveil.cli.trees import trees
 from unveil.errors import UnveilError, UnveilWarning
 
 __all__ = ["app", "main"]
@@ -72,7 +73,7 @@ def _version(wanted: bool) -> None:
 
 
 COMMANDS = (
-    info, learn, fit, discover, classify, cluster, query, predict, impute, convert, sample,
+    info, learn, fit, discover, classify, cluster, trees, query, predict, impute, convert, sample,
     datasets, demo, serve,
 )  # fmt: skip
 for command in COMMANDS:

@@ -15,14 +15,20 @@ from unveil.cli.options import (
     Allowance,
     Anneal,
     Bins,
+    Compare,
+    CoursePicture,
     Discretize,
     Drop,
+    Method,
+    RowsFile,
     Seed,
-    TableFile,
     TimeLimit,
     columns_named,
+    in_pieces,
     read_and_prepared,
-    reads_table,
+    reads_rows,
+    rows_prepared,
+    rows_words,
 )
 from unveil.cli.outputs import writes_file, writes_network, writes_table
 from unveil.cli.screen import note, say, show_table
@@ -39,9 +45,9 @@ MOST_LINES = 60
 """A table of probabilities longer than this is left to --summary."""
 
 
-@reads_table
+@reads_rows
 def cluster(
-    data: TableFile,
+    data: RowsFile,
     n_classes: Annotated[
         str | None,
         typer.Option(
@@ -117,6 +123,9 @@ def cluster(
     drop: Drop = None,
     discretize: Discretize = None,
     n_bins: Bins = 3,
+    method: Method = "em",
+    compare: Compare = 0,
+    course: CoursePicture = None,
     anneal: Anneal = None,
     time_limit: TimeLimit = None,
     seed: Seed = None,
@@ -127,8 +136,20 @@ def cluster(
     allowance = Allowance(time_limit)
     from unveil.em.mixture import latent_classes
 
+    if course is not None and method != "bottleneck":
+        raise DataError("--course draws the course of gamma, so it needs --method bottleneck")
     away = [*(drop or ()), *(covariate or ())]
-    read, table = read_and_prepared(data, reading, away, discretize, n_bins)
+    read: Any
+    table: Any
+    if in_pieces(data, reading):
+        if covariate or assignments is not None:
+            raise DataError(
+                "--covariate and --assignments are for tables in memory; write the network with "
+                "-o, and then the classes of all rows with unveil predict"
+            )
+        read = table = rows_prepared(data, reading, away, discretize, n_bins)
+    else:
+        read, table = read_and_prepared(data, reading, away, discretize, n_bins)
     explaining = columns_named(covariate, read.names)
     with live_progress("nats") as listener:
         found = latent_classes(
@@ -137,10 +158,11 @@ def cluster(
             folds=folds, held_out=held_out, max_iterations=max_iterations, tolerance=tolerance,
             seed=seed, progress=listener, time_limit=allowance.left, anneal=anneal,
             state_names=class_states(state_names), bootstrap=bootstrap, start=start,
+            method=method, compare=compare,
         )  # fmt: skip
         if explaining:
             found = found.with_covariates(table, read.select(explaining), listener)
-    say(f"{data}: {table.n_rows:,} rows, {table.n_columns} columns")
+    say(f"{data}: {rows_words(table)}, {table.n_columns} columns")
     _show(found)
     if found.regression is not None:
         _show_regression(found.regression)
@@ -156,10 +178,23 @@ def cluster(
     if assignments is not None:
         _assigned(found, table).write(assignments)
         say(f"classes written to {assignments}")
+    if course is not None:
+        _drawn(found, course)
     if summary is not None:
         with atomic_write(summary) as file:
             file.write(json.dumps(found.to_dict(), indent=1, ensure_ascii=False))
         say(f"figures written to {summary}")
+
+
+def _drawn(found: MixtureResult, picture: Path) -> None:
+    """The course of the chosen mixture, unless it has a single class."""
+    from unveil.report import draw_course
+
+    if not found.best.course:
+        note("a single class was chosen, so there is no course of gamma to draw")
+        return
+    draw_course(found.best.course, picture)
+    say(f"course of gamma drawn to {picture}")
 
 
 def _numbers(words: str) -> list[int]:

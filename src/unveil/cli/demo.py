@@ -29,9 +29,9 @@ def demo(
     write_table(datasets.table("college_plans"), data)
     say(
         f"$ unveil discover {data} --weights weight --no-parents SEX,SES --no-children CP "
-        f"--equivalent-sample-size 5 --max-hidden 1 --max-luck 0.1 --seed 1 -o {output}"
+        f"--equivalent-sample-size 5 --max-hidden 1 --seed 1 -o {output}"
     )
     discover(
         data=data, output=output, weights="weight", no_parents=["SEX,SES"], no_children=["CP"],
-        equivalent_sample_size=5.0, max_hidden=1, max_luck=0.1, seed=1, resume=False,
+        equivalent_sample_size=5.0, max_hidden=1, seed=1, resume=False,
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,17 +28,21 @@ from unveil.cli.options import (
     Family,
     Ideal,
     Jobs,
+    RowsFile,
     Seed,
-    TableFile,
     TimeLimit,
     columns_named,
+    in_pieces,
     read_and_prepared,
-    reads_table,
+    reads_rows,
+    rows_prepared,
 )
 from unveil.cli.outputs import writes_folder
 from unveil.cli.screen import note, say
+from unveil.errors import DataError
 
 if TYPE_CHECKING:
+    from unveil.engines import PartedRows
     from unveil.table import Table
 
 __all__ = ["discover"]
@@ -46,9 +51,9 @@ FOR_THE_REPORT = 0.1
 """The share of a time limit that is kept for writing what was found."""
 
 
-@reads_table
+@reads_rows
 def discover(
-    data: TableFile,
+    data: RowsFile,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", help="The folder for the results.", callback=writes_folder),
@@ -93,7 +98,7 @@ def discover(
     ] = None,
     max_luck: Annotated[
         float,
-        typer.Option(help="How often luck alone may save as much as a hidden variable has to."),
+        typer.Option(help="How often luck alone may gain as much as a hidden variable has to."),
     ] = 0.05,
     resamples: Annotated[int, typer.Option(min=0, help="Resampled tables to test stability.")] = 10,
     folds: Annotated[
@@ -125,6 +130,14 @@ def discover(
     family: Family = "linear",
     ideal: Ideal = None,
     anneal: Anneal = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            min=100,
+            help="Look for candidates in so many rows drawn from all, and judge them on all.",
+            show_default="all, or 50,000 if they do not fit",
+        ),
+    ] = None,
     time_limit: TimeLimit = None,
     n_jobs: Jobs = None,
     seed: Seed = None,
@@ -139,12 +152,34 @@ def discover(
     from unveil.discovery import RunFolder, Settings
     from unveil.discovery.call import is_numbers, refuse_states
     from unveil.discovery.naming import check_names, named
+    from unveil.discovery.whole import drawn_rows, on_all_rows
+    from unveil.engines import PartedRows
     from unveil.formats import load
+    from unveil.progress import Ticker
     from unveil.report import write_discovery
     from unveil.score import ArcPenalty as Penalty
 
     aside = dict.fromkeys([*(drop or ()), *(compare or ()), *([] if id is None else [id])])
-    read, table = read_and_prepared(data, reading, list(aside), discretize, n_bins, numbers=True)
+    ready = data, reading, list(aside), discretize, n_bins
+    rows: Table | PartedRows | None = None
+    read: Any
+    table: Any
+    if in_pieces(data, reading):
+        if id is not None or compare:
+            raise DataError("--id and --compare are for tables in memory; use unveil predict")
+        rows = rows_prepared(*ready, numbers=True, n_jobs=n_jobs)
+        read = table = rows
+    else:
+        read, table = read_and_prepared(*ready, numbers=True)
+        rows = table if sample is not None else None
+    if sample is not None or isinstance(rows, PartedRows):
+        assert rows is not None
+        if seed is None:
+            seed = secrets.randbelow(2**31)
+        read = table = drawn_rows(rows, sample, seed)
+        rows = rows if table.total_weight < rows.total_weight else None
+    else:
+        rows = None
     if is_numbers(table, discretize):
         options = {
             "max_hidden": max_hidden or 30, "max_parents": max_parents, "family": family,
@@ -178,6 +213,9 @@ def discover(
             time_limit=allowance.part(1 - FOR_THE_REPORT), n_jobs=n_jobs,
         )  # fmt: skip
     as_found = report
+    if rows is not None:
+        with live_progress("nats") as listener:
+            report = on_all_rows(report, rows, Ticker.of(listener, allowance.left))
     report = named(report.with_rows(read, id, columns_named(compare, read.names)), names)
     say(report.summary)
     for found in report.agreements:

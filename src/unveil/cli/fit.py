@@ -9,21 +9,39 @@ import typer
 
 from unveil.cli.live import live_progress
 from unveil.cli.models import network_from
-from unveil.cli.options import Allowance, Anneal, Seed, TableFile, TimeLimit, reads_table
+from unveil.cli.options import (
+    Allowance,
+    Anneal,
+    Compare,
+    CoursePicture,
+    Method,
+    RowsFile,
+    Seed,
+    TimeLimit,
+    read_rows,
+    reads_rows,
+    rows_words,
+)
 from unveil.cli.outputs import writes_network
 from unveil.cli.screen import note, say, show_table
+from unveil.errors import DataError
 
 if TYPE_CHECKING:
+    from unveil.bottleneck import Bottlenecked
     from unveil.em import EMResult
+    from unveil.engines import PartedRows
     from unveil.model import EquivalentSampleSize, Network
     from unveil.table import Table
 
 __all__ = ["fit"]
 
+MOST_POINTS = 25
+"""A course of more steps is told in part."""
 
-@reads_table
+
+@reads_rows
 def fit(
-    data: TableFile,
+    data: RowsFile,
     structure: Annotated[
         str, typer.Option(help="A network file, or a bundled network, whose arcs are kept.")
     ],
@@ -47,6 +65,27 @@ def fit(
     tolerance: Annotated[
         float, typer.Option(help="EM stops when it gains less than this part of its objective.")
     ] = 1e-8,
+    method: Method = "em",
+    adapt_states: Annotated[
+        bool,
+        typer.Option(
+            "--adapt-states",
+            help="With --method bottleneck: learn how many states the hidden variables have, at "
+            "most --max-states.",
+        ),
+    ] = False,
+    max_states: Annotated[
+        int, typer.Option(min=2, help="With --adapt-states: at most so many states.")
+    ] = 20,
+    held_out: Annotated[
+        float | None,
+        typer.Option(
+            help="With --method bottleneck: stop at the gamma that predicts this fraction of the "
+            "rows best."
+        ),
+    ] = None,
+    compare: Compare = 0,
+    course: CoursePicture = None,
     anneal: Anneal = None,
     accelerate: Annotated[
         bool, typer.Option("--accelerate", help="Three steps of EM at a time, and further.")
@@ -60,25 +99,36 @@ def fit(
 
     Complete tables are counted. Missing cells, and variables of the structure that have no
     column, are summed over by EM, which starts at the structure's own parameters and then anew
-    from random ones.
+    from random ones, or by one run of information-bottleneck EM.
     """
     from unveil.em import refit
     from unveil.model import EquivalentSampleSize
-    from unveil.table import Table
 
     allowance = Allowance(time_limit)
-    model, table = network_from(structure), Table.read(data, **reading)
+    model = network_from(structure)
+    table = read_rows(data, reading, like=model, keep=model.names, only=model.names)
     prior = None if maximum_likelihood else EquivalentSampleSize(equivalent_sample_size)
+    options: dict[str, Any] = {"n_starts": n_starts, "anneal": anneal, "accelerate": accelerate}
+    own = {"held_out": held_out, "compare": compare, "max_states": max_states}
+    if method == "bottleneck":
+        if anneal is not None or accelerate:
+            raise DataError("--anneal and --accelerate belong to --method em; leave them out")
+        options = {**own, "adapt_states": adapt_states}
+    elif adapt_states or held_out is not None or compare or course is not None:
+        raise DataError(
+            "--adapt-states, --held-out, --compare and --course belong to --method bottleneck"
+        )
     with live_progress("nats") as listener:
         found = refit(
             model, table, prior, unknown=reading["unknown"], declared=reading.get("states", ()),
-            n_starts=n_starts, max_iterations=max_iterations, tolerance=tolerance, seed=seed,
-            progress=listener, time_limit=allowance.left, anneal=anneal,
-            accelerate=accelerate,
+            max_iterations=max_iterations, tolerance=tolerance, seed=seed, progress=listener,
+            time_limit=allowance.left, method=method, **options,
         )  # fmt: skip
     used = found.table
-    say(f"{data}: {used.n_rows:,} rows, {used.n_columns} of {len(model.names)} variables")
-    if found.em is None:
+    say(f"{data}: {rows_words(used)}, {used.n_columns} of {len(model.names)} variables")
+    if found.bottleneck is not None:
+        _course(found.bottleneck, course)
+    elif found.em is None:
         lines = not any(v.is_discrete for v in found.network.variables)
         say(
             "complete table, least squares"
@@ -113,9 +163,38 @@ def _starts(result: EMResult, prior: EquivalentSampleSize | None) -> None:
     say(f"seed {result.seed}")
 
 
-def _summary(fitted: Network, table: Table) -> None:
+def _course(found: Bottlenecked, picture: Path | None) -> None:
+    """The course of gamma in a few lines, and drawn."""
+    say(f"information-bottleneck EM, posterior {found.posterior}:")
+    told = found.course if len(found.course) <= MOST_POINTS else found.course[:: -(
+        -len(found.course) // MOST_POINTS)]  # fmt: skip
+    rows: list[tuple[str, ...]] = [
+        (
+            f"{p.gamma:.4f}", f"{p.log_likelihood:,.2f}", f"{sum(p.information):.4f}",
+            " ".join(map(str, p.n_states)), " ".join(map(str, p.effective)), p.what,
+        )
+        for p in told
+    ]  # fmt: skip
+    head = ["gamma", "log-likelihood", "I(T;Y) nats", "states", "told apart", ""]
+    if found.course[0].held_out is not None:
+        head.insert(2, "held out, nats per row")
+        rows = [(*r[:2], f"{p.held_out:.4f}", *r[2:]) for r, p in zip(rows, told, strict=True)]
+    show_table(head, rows)
+    for line in str(found).splitlines():
+        say(line)
+    say(f"seed {found.seed}")
+    if picture is not None:
+        from unveil.report import draw_course
+
+        likelihoods = () if found.random is None else found.random.log_likelihoods
+        draw_course(found.course, picture, max(likelihoods, default=None))
+        say(f"course of gamma drawn to {picture}")
+
+
+def _summary(fitted: Network, table: Table | PartedRows) -> None:
     from unveil.evaluate import log_loss
 
     say(f"{fitted!r}")
-    say(f"log-likelihood: {fitted.log_likelihood(table):,.4f} nats")
-    say(f"log-loss on these rows: {log_loss(fitted, table)}")
+    loss = log_loss(fitted, table)
+    say(f"log-likelihood: {loss.log_likelihood:,.4f} nats")
+    say(f"log-loss on these rows: {loss}")

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from unveil.cli.models import is_network, network_from
-from unveil.cli.options import reads_table
+from unveil.cli.options import in_pieces, reads_rows
 from unveil.cli.screen import say, show_table
-from unveil.table import ColumnDescription, Table, describe
+from unveil.table import ColumnDescription, Table, TableDescription, describe
 from unveil.table.variable import label_text
 
 __all__ = ["info"]
 
 
-@reads_table
+@reads_rows
 def info(
-    file: Annotated[str, typer.Argument(help="A table or a network; a bundled network by name.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="A table, a folder of Parquet, a DuckDB file or a network; a bundled network by "
+            "name."
+        ),
+    ],
     *,
     reading: dict[str, Any],
 ) -> None:
@@ -26,16 +33,25 @@ def info(
         network = network_from(file)
         say(network.describe())
         return
-    _show(file, Table.read(file, **reading))
+    if in_pieces(Path(file), reading):
+        from unveil.engines.describe import describe_rows
+
+        known = ("kinds", "missing", "weights", "states", "unknown")
+        asked = {k: reading[k] for k in known if k in reading}
+        _show(file, describe_rows(file, **asked, **reading["rows"]))
+        return
+    own = {k: v for k, v in reading.items() if k != "rows"}
+    _show(file, describe(Table.read(file, **own)))
 
 
-def _show(file: str, table: Table) -> None:
-    found = describe(table)
-    weight = "" if table.weights is None else f", standing for {table.total_weight:,.6g} cases"
+def _show(file: str, found: TableDescription) -> None:
+    weighted = found.total_weight != found.n_rows
+    weight = f", standing for {found.total_weight:,.6g} cases" if weighted else ""
     say(f"{file}: {found.n_rows:,} rows{weight}, {found.n_columns} columns")
     cells = found.n_rows * found.n_columns
     say(f"missing cells: {found.n_missing:,} ({found.n_missing / cells:.1%})")
-    say(f"distinct rows: {found.n_distinct_rows:,}")
+    if found.n_distinct_rows is not None:
+        say(f"distinct rows: {found.n_distinct_rows:,}")
     say()
     show_table(
         ["column", "kind", "states", "missing", "values"],

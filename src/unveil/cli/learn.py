@@ -19,17 +19,19 @@ from unveil.cli.options import (
     Family,
     Ideal,
     Jobs,
+    RowsFile,
     Seed,
-    TableFile,
     TimeLimit,
-    prepared,
-    reads_table,
+    reads_rows,
+    rows_prepared,
+    rows_words,
 )
 from unveil.cli.outputs import writes_file, writes_network, writes_picture
 from unveil.cli.screen import note, say, show_table
 from unveil.errors import DataError
 
 if TYPE_CHECKING:
+    from unveil.engines import PartedRows
     from unveil.evaluate import ArcConfidence, ArcWorth
     from unveil.graph import DAG
     from unveil.search import Learned
@@ -38,9 +40,9 @@ if TYPE_CHECKING:
 __all__ = ["learn"]
 
 
-@reads_table
+@reads_rows
 def learn(
-    data: TableFile,
+    data: RowsFile,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -65,7 +67,7 @@ def learn(
         typer.Option(
             help="bdeu, bic, mdl, aic, k2, fnml, qnml or likelihood; for continuous columns bic, "
             "mdl, aic, bge or likelihood.",
-            show_default="bdeu, or bic where columns are continuous",
+            show_default="bdeu; where columns are continuous bic, or mdl if rows are few",
         ),
     ] = None,
     equivalent_sample_size: Annotated[
@@ -128,7 +130,7 @@ def learn(
     from unveil.learning import score_named
     from unveil.search.learn import default_score
 
-    table = prepared(data, reading, drop, discretize, n_bins, numbers=True)
+    table = rows_prepared(data, reading, drop, discretize, n_bins, numbers=True, n_jobs=n_jobs)
     name = score or default_score(table).name
     settings: dict[str, Any] = {
         "score": score_named(name, _sample_size(equivalent_sample_size, table)),
@@ -147,8 +149,14 @@ def learn(
         settings["start"] = _start(start, table)
     if restarts is not None:
         settings["restarts"] = restarts
+    _tell_of_parts(table)
     if not table.is_complete:
         note(f"{table.n_missing:,} cells are empty: learning by structural EM")
+    if score is None and default_score(table).name == "mdl":
+        note(
+            f"{table.n_rows:,} rows for {table.n_columns} columns: scored by mdl, which predicts "
+            "rows left out better than bic where rows are few (--score bic takes that)"
+        )
     with live_progress("nats") as listener:
         learned = learn_network(table, progress=listener, time_limit=allowance.left, **settings)
     arcs = arc_worth(learned.scores, learned.dag)
@@ -164,7 +172,17 @@ def learn(
         _draw_sensitivity(table, settings, sensitivity, time_limit)
 
 
-def _sample_size(words: str, table: Table) -> float:
+def _tell_of_parts(table: Table | PartedRows) -> None:
+    from unveil.engines import PartedRows
+
+    if isinstance(table, PartedRows):
+        note(
+            f"{table.n_rows:,} rows do not fit in memory: they are gone over in "
+            f"{len(table.parts):,} parts, {table.n_stored:,} rows after folding equal ones"
+        )
+
+
+def _sample_size(words: str, table: Table | PartedRows) -> float:
     """The equivalent sample size that a number, or `b-course`, stands for."""
     from unveil.score.bdeu import b_course_sample_size
 
@@ -179,7 +197,7 @@ def _sample_size(words: str, table: Table) -> float:
         ) from None
 
 
-def _start(name: str, table: Table) -> DAG:
+def _start(name: str, table: Table | PartedRows) -> DAG:
     """The arcs of a network among the columns of the table."""
     from unveil.cli.models import network_from
     from unveil.graph import DAG
@@ -192,11 +210,13 @@ def _start(name: str, table: Table) -> DAG:
 
 
 def _draw_sensitivity(
-    table: Table, settings: dict[str, Any], path: Path, time_limit: float | None
+    table: Table | PartedRows, settings: dict[str, Any], path: Path, time_limit: float | None
 ) -> None:
     from unveil.report import draw_sensitivity
     from unveil.search import sample_size_sensitivity
+    from unveil.table.door import as_table
 
+    table = as_table(table)
     if not table.is_complete:
         raise DataError("--sensitivity needs a table without empty cells")
     if settings["score"].name != "bdeu":
@@ -212,7 +232,9 @@ def _draw_sensitivity(
     say(f"picture drawn to {path}")
 
 
-def _confidence(table: Table, settings: dict[str, Any], n_samples: int) -> ArcConfidence:
+def _confidence(
+    table: Table | PartedRows, settings: dict[str, Any], n_samples: int
+) -> ArcConfidence:
     from unveil.evaluate import bootstrap_arcs
     from unveil.learning import learn as learn_network
 
@@ -223,9 +245,12 @@ def _confidence(table: Table, settings: dict[str, Any], n_samples: int) -> ArcCo
         )  # fmt: skip
 
 
-def _whole_rows(table: Table) -> Table:
+def _whole_rows(table: Table | PartedRows) -> Table:
     import numpy as np
 
+    from unveil.table.door import as_table
+
+    table = as_table(table)
     gaps = np.any([table.missing(n) for n in table.names], axis=0)
     if gaps.any():
         note(f"the bootstrap uses the {int((~gaps).sum()):,} rows without empty cells only")
@@ -234,7 +259,7 @@ def _whole_rows(table: Table) -> Table:
 
 def _summary(
     name: str,
-    table: Table,
+    table: Table | PartedRows,
     learned: Learned,
     arcs: tuple[ArcWorth, ...],
     sure: ArcConfidence | None,
@@ -243,7 +268,7 @@ def _summary(
     from unveil.model.network import COMPACT
 
     result = learned.search
-    say(f"{name}: {table.n_rows:,} rows, {table.n_columns} columns")
+    say(f"{name}: {rows_words(table)}, {table.n_columns} columns")
     say(f"{learned.network!r}")
     say(
         f"{result.search}, {result.score_name} score {result.score:,.2f} nats, "
@@ -277,17 +302,21 @@ def _pictures(
     learned: Learned,
     arcs: tuple[ArcWorth, ...],
     data: Path,
-    table: Table,
+    table: Table | PartedRows,
     picture: Path | None,
     page: Path | None,
 ) -> None:
+    from unveil.engines import PartedRows
     from unveil.evaluate import path_diagram
     from unveil.table import describe
 
     if picture is None and page is None:
         return
     numbers = any(not v.is_discrete for v in learned.network.variables)
-    paths = path_diagram(learned.network, table) if numbers else None
+    some = table.sample() if isinstance(table, PartedRows) else table
+    if some is not table:
+        note(f"the picture and the page look at {some.n_rows:,} rows drawn from all")
+    paths = path_diagram(learned.network, some) if numbers else None
     if picture is not None:
         from unveil.report import draw
         from unveil.report.paths_part import node_captions, path_labels
@@ -313,7 +342,7 @@ def _pictures(
             seconds=result.elapsed,
             search_name=result.search,
             arcs=arcs,
-            notes=describe(table).sentences,
+            notes=describe(some).sentences,
             bic=usual_bic(learned.network, table),
             paths=paths,
         ).write(page)

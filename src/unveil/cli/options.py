@@ -15,9 +15,11 @@ import typer
 from typer.core import TyperCommand
 
 from unveil.cli.live import waiting
+from unveil.cli.outputs import writes_picture
 from unveil.errors import DataError
 
 if TYPE_CHECKING:
+    from unveil.engines import PartedRows
     from unveil.table import Table
 
 __all__ = [
@@ -25,22 +27,38 @@ __all__ = [
     "Anneal",
     "Bins",
     "Command",
+    "Compare",
+    "CoursePicture",
     "Discretize",
     "Drop",
     "Family",
     "Ideal",
     "Jobs",
+    "Method",
+    "RowsFile",
     "Seed",
     "TableFile",
     "TimeLimit",
     "columns_named",
+    "in_pieces",
     "prepared",
     "read_and_prepared",
+    "read_rows",
+    "reads_rows",
     "reads_table",
+    "rows_prepared",
+    "rows_words",
 ]
 
 TableFile = Annotated[
     Path, typer.Argument(help="A table: CSV, TSV, Parquet, Feather or ARFF; .gz is fine.")
+]
+RowsFile = Annotated[
+    Path,
+    typer.Argument(
+        help="A table: CSV, TSV, Parquet, Feather or ARFF; or rows that need not fit in memory: a "
+        "Parquet file or folder, a DuckDB file."
+    ),
 ]
 Seed = Annotated[
     int | None, typer.Option(min=0, help="Repeat a run exactly; fresh randomness if absent.")
@@ -54,6 +72,25 @@ Anneal = Annotated[
     str | None,
     typer.Option(
         help="Get out of local maxima by annealing the rows' weights: adversary or random."
+    ),
+]
+Method = Annotated[
+    str,
+    typer.Option(
+        help="em (several starts) or bottleneck (one run of information-bottleneck EM, which "
+        "follows one solution from gamma = 0 to EM at gamma = 1)."
+    ),
+]
+Compare = Annotated[
+    int,
+    typer.Option(min=0, help="With --method bottleneck: compare with so many random starts of EM."),
+]
+CoursePicture = Annotated[
+    Path | None,
+    typer.Option(
+        help="With --method bottleneck: where to draw likelihood, information and states against "
+        "gamma (.svg, .png, .pdf).",
+        callback=writes_picture,
     ),
 ]
 Drop = Annotated[
@@ -120,7 +157,7 @@ def _read_and_prepared(
 ) -> tuple[Table, Table]:
     from unveil.table import Table, prepare
 
-    table = Table.read(data, **reading)
+    table = Table.read(data, **{k: v for k, v in reading.items() if k != "rows"})
     way = None if method is None else OLD_METHODS.get(method, method)
     away = columns_named(drop, table.names)
     asked_for = {*(reading.get("kinds") or ()), *(reading.get("states") or ())}
@@ -128,6 +165,82 @@ def _read_and_prepared(
         table, drop=away, discretize=way, n_bins=n_bins, keep=asked_for, numbers=numbers
     )
     return table, ready.table
+
+
+def rows_prepared(
+    data: Path,
+    reading: dict[str, Any],
+    drop: list[str] | None,
+    method: str | None,
+    n_bins: int,
+    *,
+    numbers: bool = False,
+    n_jobs: int | None = None,
+) -> Table | PartedRows:
+    """The rows ready to learn from: a table, or parts where they do not fit in memory."""
+    if not in_pieces(data, reading):
+        return prepared(data, reading, drop, method, n_bins, numbers=numbers)
+    from unveil.engines.door import source_names
+    from unveil.table.prepare import undecided
+
+    asked = reading["rows"]
+    with waiting(f"reading {data.name}"):
+        names = source_names(data, asked["engine"], asked["table"], asked["query"])
+        way = None if method is None else OLD_METHODS.get(method, method)
+        rows = read_rows(
+            data, reading, drop=columns_named(drop, names), discretize=way, n_bins=n_bins,
+            n_jobs=n_jobs,
+        )  # fmt: skip
+    continuous = [v.name for v in rows.variables if not v.is_discrete]
+    if continuous and not numbers:
+        raise undecided(continuous)
+    return rows
+
+
+def rows_words(table: Table | PartedRows) -> str:
+    """How many rows there are; of rows that were folded while they were read, how many at first."""
+    if getattr(table, "weights", None) is None or table.total_weight == table.n_rows:
+        return f"{table.n_rows:,} rows"
+    return f"{table.n_rows:,} rows, standing for {table.total_weight:,.6g} cases"
+
+
+def read_rows(
+    data: Path, reading: dict[str, Any], *, only: Collection[str] | None = None, **ready: Any
+) -> Table | PartedRows:
+    """The table in a file or, of rows that are read in pieces, what `open_rows` gives.
+
+    `only` are the columns that pieces are read for, as far as they are there.
+    """
+    own = {k: v for k, v in reading.items() if k != "rows"}
+    if not in_pieces(data, reading):
+        from unveil.table import Table
+
+        return Table.read(data, **own)
+    from unveil.engines import open_rows
+    from unveil.engines.door import source_names
+
+    if only is not None:
+        asked = reading["rows"]
+        names = source_names(data, asked["engine"], asked["table"], asked["query"])
+        ready["columns"] = [name for name in names if name in only] or None
+    known = ("kinds", "missing", "weights", "states", "unknown")
+    return open_rows(data, **{k: own[k] for k in known if k in own}, **reading["rows"], **ready)
+
+
+def in_pieces(data: Path, reading: dict[str, Any]) -> bool:
+    """Whether the rows are read in pieces; an error where something is asked of other files."""
+    from unveil.engines.door import is_source
+
+    asked = reading.get("rows", {})
+    if is_source(data, asked.get("memory"), asked.get("engine")):
+        return bool(asked)
+    given = [f"--{name}" for name, value in asked.items() if value is not None]
+    if given:
+        raise DataError(
+            f"{data}: {' and '.join(given)} are for rows that are read in pieces: a Parquet file "
+            "or folder, or a DuckDB file"
+        )
+    return False
 
 
 @dataclass(frozen=True)
@@ -194,21 +307,35 @@ def reads_table(command: Callable[..., None]) -> Callable[..., None]:
     The command takes a last argument `reading`: the keyword arguments of `read_table` that the
     options stand for.
     """
+    return _with_options(command, _reading)
+
+
+def reads_rows(command: Callable[..., None]) -> Callable[..., None]:
+    """The same for a command that also takes rows in pieces: see `read_rows`."""
+    return _with_options(command, _reading, _sources)
+
+
+def _with_options(
+    command: Callable[..., None], *makers: Callable[..., dict[str, Any]]
+) -> Callable[..., None]:
     hints = get_type_hints(command, include_extras=True)
     signature = inspect.signature(command)
-    extra = inspect.signature(_reading)
     own = [p.replace(annotation=hints[p.name]) for p in signature.parameters.values()]
     own = [p.replace(kind=p.KEYWORD_ONLY) for p in own if p.name != "reading"]
-    reading_hints = get_type_hints(_reading, include_extras=True)
     added = [
-        p.replace(annotation=reading_hints[p.name], kind=p.KEYWORD_ONLY)
-        for p in extra.parameters.values()
-    ]
+        p.replace(annotation=get_type_hints(maker, include_extras=True)[p.name],
+                  kind=p.KEYWORD_ONLY)
+        for maker in makers
+        for p in inspect.signature(maker).parameters.values()
+    ]  # fmt: skip
 
     @wraps(command)
     def wrapped(**given: Any) -> None:
-        options = {p.name: given.pop(p.name) for p in added if p.name in given}
-        command(**given, reading=_reading(**options))
+        reading: dict[str, Any] = {}
+        for maker in makers:
+            names = inspect.signature(maker).parameters
+            reading |= maker(**{name: given.pop(name) for name in names if name in given})
+        command(**given, reading=reading)
 
     both = [*own, *added]
     wrapped.__signature__ = inspect.Signature(both)  # type: ignore[attr-defined]
@@ -280,6 +407,33 @@ def _reading(
     if max_bytes is not None:
         chosen["max_bytes"] = max_bytes or None
     return chosen | {"unknown": unknown}
+
+
+def _sources(
+    table: Annotated[
+        str | None, typer.Option(help="Which table of a DuckDB file to read; not needed for one.")
+    ] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(help="Read what this SQL gives, from a DuckDB file; see --engine."),
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Use no more memory than this, such as 2GiB; rows are read in pieces.",
+            show_default="half of the machine's",
+        ),
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="Who reads the pieces: parquet, duckdb, dask or another that is installed. "
+            "DuckDB calls the rows of Parquet files 'rows' in a --query."
+        ),
+    ] = None,
+) -> dict[str, Any]:
+    """What is asked of rows that are read in pieces."""
+    return {"rows": {"table": table, "query": query, "memory": memory, "engine": engine}}
 
 
 def _declared(words: str) -> tuple[str, list[Any]]:

@@ -8,7 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from unveil.cli.models import network_from
-from unveil.cli.options import Seed, TableFile, columns_named, reads_table
+from unveil.cli.options import (
+    RowsFile,
+    Seed,
+    TableFile,
+    columns_named,
+    in_pieces,
+    reads_rows,
+    reads_table,
+)
 from unveil.cli.outputs import writes_table
 from unveil.cli.screen import say
 
@@ -20,10 +28,10 @@ Output = Annotated[
 ]
 
 
-@reads_table
+@reads_rows
 def predict(
     model: Model,
-    data: TableFile,
+    data: RowsFile,
     output: Output,
     of: Annotated[
         list[str] | None,
@@ -37,14 +45,24 @@ def predict(
 ) -> None:
     """Write the table with the posterior of some variables beside every row.
 
-    A variable's own column, if there is one, is not used to predict it.
+    A variable's own column, if there is one, is not used to predict it. Rows that are read in
+    pieces are written part by part, to Parquet.
     """
     from unveil.infer import with_posteriors
     from unveil.infer.columns import default_targets
     from unveil.table import Table, write_table
 
     network = network_from(model)
-    table = Table.read(data, **reading)
+    if in_pieces(data, reading):
+        from unveil.infer import write_posteriors
+
+        chosen = columns_named(of, network.names)
+        n_rows, targets = write_posteriors(
+            network, data, output, chosen, unknown=reading["unknown"], **reading["rows"]
+        )
+        say(f"{output}: {n_rows:,} rows with posteriors of {', '.join(targets)}")
+        return
+    table = Table.read(data, **{k: v for k, v in reading.items() if k != "rows"})
     targets = columns_named(of, network.names) or default_targets(network, table)
     write_table(with_posteriors(network, table, targets, reading["unknown"]), output)
     say(f"{output}: {table.n_rows:,} rows with posteriors of {', '.join(targets)}")

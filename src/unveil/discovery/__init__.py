@@ -19,6 +19,7 @@ And then:
 - `evidence.py`: whether it is warranted; `meaning.py`: what its states mean
 - `memory.py`: rounds as JSON, to go on after an interruption; `notes.py`: what was done in a round;
   `told.py`: candidates as JSON; `folder.py`: `RunFolder`, where all this is kept
+- `whole.py`: found in drawn rows, judged on all, where rows do not fit in memory
 - `patience.py`: limits that bind inside of all this
 - `continuous/`: the same for tables of numbers, whose hidden parents are continuous
 """
@@ -37,8 +38,10 @@ from unveil.discovery.meaning import Meaning, StateProfile, Trait, meaning_of
 from unveil.discovery.memory import rounds_as_json, rounds_from_json
 from unveil.discovery.procedure import Discovery, Round, discover_networks
 from unveil.discovery.settings import Settings
+from unveil.discovery.whole import AllRows
 
 __all__ = [
+    "AllRows",
     "Candidate",
     "Discovery",
     "DiscoveryReport",

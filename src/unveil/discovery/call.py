@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, ClassVar
 
+import numpy as np
+
 from unveil.discovery.beside import Beside, beside, rows_with_states
 from unveil.discovery.continuous import NumberSettings, NumbersReport, discover_numbers
 from unveil.discovery.evidence import (
@@ -23,8 +25,11 @@ from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round, discover_networks
 from unveil.discovery.settings import Settings
 from unveil.discovery.summary import headline, summary
+from unveil.discovery.whole import AllRows, drawn_rows, on_all_rows
 from unveil.em.completion import complete_rows
-from unveil.errors import DataError
+from unveil.engines.door import Memory, opened
+from unveil.engines.rows import PartedRows
+from unveil.errors import DataError, Hint
 from unveil.evaluate.agreement import Agreement, agreement
 from unveil.evaluate.arcs import ArcWorth, arc_worth
 from unveil.evaluate.log_loss import LogLoss, n_cases
@@ -36,6 +41,7 @@ from unveil.score.families import FamilyScores
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, read_and_ready
 from unveil.table.order import tell_of_order
+from unveil.table.places import tell
 from unveil.table.prepare import undecided
 
 __all__ = ["DiscoveryReport", "discover", "is_numbers", "refuse_states"]
@@ -67,6 +73,8 @@ class DiscoveryReport(Record):
     """Columns that nothing was learned from, to find the rows again."""
     agreements: tuple[Agreement, ...] = ()
     """The hidden states beside columns that were kept out to compare with."""
+    whole: AllRows | None = None
+    """What all rows say, if candidates were looked for in some of them."""
 
     @property
     def network(self) -> Network:
@@ -181,6 +189,9 @@ def discover(
     n_jobs: int | None = None,
     on_round: Callable[[Sequence[Round]], None] | None = None,
     notes: Notes | None = None,
+    sample: int | None = None,
+    memory: Memory = None,
+    engine: str | None = None,
     **changes: Any,
 ) -> DiscoveryReport | NumbersReport:
     """Hidden variables of a table or data frame: where they belong, and what they mean.
@@ -204,6 +215,11 @@ def discover(
     for the evidence. `earlier`,
     `on_round` and `notes` are for going on after an interruption, see `discover_networks`.
 
+    Rows that are read in pieces (`unveil.open_rows` tells of these, of `memory` and of `engine`)
+    are worked on like a table if they fit in memory. If not, or if a `sample` of so many rows is
+    asked for, candidates are looked for in rows drawn by the seed, and what is kept is fitted to
+    all rows and judged on them: `report.whole`. The evidence is that of the drawn rows.
+
     Nothing is learned from `id` either, which says who a row is, nor from the columns of `compare`,
     with which the hidden states are cross-tabulated. Whatever was left out travels into
     `report.posteriors()`. `name` says what to call hidden variables (`{"H1": "severity"}`),
@@ -222,13 +238,30 @@ def discover(
     ticker = Ticker.of(progress, time_limit)
     away = [*([drop] if isinstance(drop, str) else drop), *compare, *([] if id is None else [id])]
     ready = discretize, n_bins, keep
-    read, table = read_and_ready(data, weights, dict.fromkeys(away), *ready, numbers=True)
+    rows = _rows_in_pieces(data, weights, away, ready, id, compare, memory, engine)
+    if rows is not None or sample is not None:
+        if rows is None:
+            rows = read_and_ready(data, weights, dict.fromkeys(away), *ready, numbers=True)[1]
+        if seed is None:
+            seed = int(np.random.default_rng().integers(2**31))
+    if rows is not None and (sample is not None or isinstance(rows, PartedRows)):
+        if id is not None or compare:
+            raise DataError("id and compare need all rows in memory; leave them out")
+        read = table = drawn_rows(rows, sample, seed or 0)
+        rows = rows if table.total_weight < rows.total_weight else None
+    elif isinstance(rows, Table):
+        read = table = rows
+        rows = None
+    else:
+        read, table = read_and_ready(data, weights, dict.fromkeys(away), *ready, numbers=True)
     if is_numbers(table, discretize):
         refuse_states(compare, state_names)
         found_numbers = _discover_numbers(
             read, table, settings, changes, id, evidence=evidence, compare=straw_men,
             resamples=resamples, folds=folds, seed=seed, progress=ticker,
         )  # fmt: skip
+        if rows is not None:
+            tell("the factors are those of the drawn rows; they were not judged on all rows")
         return found_numbers.named(name or {})
     if isinstance(settings, NumberSettings):
         raise DataError("NumberSettings are for tables of continuous columns; give a Settings")
@@ -259,7 +292,30 @@ def discover(
         own, compared = _straw_men(found, table, folds, ticker.part("straw men"))
     stopped = found.stopped if found.stopped != "converged" else ticker.reason or "converged"
     report = DiscoveryReport(found, proofs, meanings, tuple(compared), table, own, stopped)
+    if rows is not None:
+        report = on_all_rows(report, rows, ticker)
     return named(report if read is table else report.with_rows(read, id, compare), names)
+
+
+def _rows_in_pieces(
+    data: Data, weights: Weights, drop: Sequence[str], ready: Any, id: str | None,
+    compare: Sequence[str], memory: Memory, engine: str | None,
+) -> Table | PartedRows | None:  # fmt: skip
+    """The rows of a source that is read in pieces; `None` for anything else."""
+    discretize, n_bins, keep = ready
+    found = opened(
+        data, weights, memory, engine, drop=drop, discretize=discretize, n_bins=n_bins, keep=keep
+    )
+    if found is data and not isinstance(data, PartedRows):
+        return None
+    if id is not None or compare:
+        raise DataError(
+            "id and compare are for tables in memory; rows that are read in pieces are predicted, "
+            "beside all their columns, with",
+            hint=Hint("unveil.infer.write_posteriors.", "unveil predict."),
+        )
+    rows: Table | PartedRows = found
+    return rows.as_table() if isinstance(rows, PartedRows) and rows.fits() else rows
 
 
 def is_numbers(table: Table, discretize: str | None = None) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from unveil.hidden.agglomeration import Agglomeration
 from unveil.model.network import Network
@@ -32,7 +32,7 @@ class Verdict(StrEnum):
     NOT_CONFIRMED = (
         "pays for its parameters, but chosen anew without the rows left out it fails them"
     )
-    EXPLAINED = "pays for its parameters, but local structure inside of tables explains it as well"
+    EXPLAINED = "pays for its parameters, but something else explains it as well"
     DOES_NOT_PAY = "does not pay for its parameters"
     PREDICTS_NO_BETTER = "does not predict left-out rows better"
     REDUNDANT = "redundant"
@@ -46,10 +46,15 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a hidden variable is first put: its name, and the variables it is put behind."""
+    """Where a hidden variable is first put: its name, and the variables it is put behind.
+
+    `start` says how its states come about there: merged from the assignments of its blanket
+    (`agglomerated`), from rows clustered (`cluster`), or at random.
+    """
 
     name: str
     nodes: tuple[str, ...]
+    start: Literal["agglomerated", "cluster", "random"] = "agglomerated"
 
 
 @dataclass(frozen=True, kw_only=True)

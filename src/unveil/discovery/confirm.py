@@ -5,8 +5,9 @@ worth. So everything is chosen again in every fold, from the other folds alone: 
 a further hidden variable, the structure of every finalist, which of them is best, and whether it
 pays at all (if not, it saves nothing there). Then the rows left out are predicted.
 
-What surely saves something has to hold against the rival explanation as well: no further hidden
-variable, but local structure inside of tables. Both sides may have it then.
+What saves something has to hold against rival explanations as well: no further hidden
+variable, but another form of the tables, another prior, another score (`rivals`). Both sides may
+have the form of the best rival then.
 """
 
 from __future__ import annotations
@@ -17,14 +18,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unveil.discovery.baseline import learn_complete
+from unveil.discovery.afresh import found_afresh
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate
-from unveil.discovery.compact import compacted
-from unveil.discovery.patience import inside, steps_of
-from unveil.discovery.predictions import FORGETTING, cross_validated, drawn_rows
-from unveil.em.short import short_em
-from unveil.em.structural import structural_em
+from unveil.discovery.predictions import cross_validated, drawn_rows
+from unveil.discovery.rivals import RIVALS, Rival, without_further
+from unveil.discovery.settings import Settings
 from unveil.evaluate.folds import fold_tables, n_cases
 from unveil.evaluate.log_loss import LogLoss, log_loss
 from unveil.model.network import Network
@@ -35,8 +34,8 @@ __all__ = ["Confirmation", "confirm", "luck_in_errors"]
 
 FOLDS = 10
 INNER_FOLDS = 3
-LOCAL = "tree"
-"""The local structure of the rival: trees of contexts, which hold most of what others can say."""
+GLANCED = 3
+"""After so many folds a rival that predicts no better than plain tables is given up."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +43,19 @@ class Confirmation:
     """What choosing a hidden variable in every fold saves on the rows left out, in bits per row.
 
     `saved` is what it saves over no further hidden variable; in `n_chosen` of `n_folds` folds one
-    was chosen at all. Where that is sure, `compact` is what local structure without it saves, and
-    `beyond` what it saves over that, with or without local structure of its own.
+    was chosen at all. If some `rival` saves bits without it, `without` is what the best of them
+    saves, and `beyond` what the hidden variable saves over that, learned the rival's way or not.
+    `nats` is what it gains in score, in the mean over folds; `lucky_nats` what the best of all
+    places would gain by luck with probability `max_luck`.
     """
 
     saved: LogLoss
     n_chosen: int
     n_folds: int
-    compact: LogLoss | None = None
+    nats: float = 0.0
+    lucky_nats: float = 0.0
+    rival: Rival | None = None
+    without: LogLoss | None = None
     beyond: LogLoss | None = None
     max_luck: float = 0.05
 
@@ -75,27 +79,32 @@ class Confirmation:
 
     @property
     def is_sure(self) -> bool:
-        """Whether it saves more than luck alone would, over plain tables and over compact ones."""
-        return self.is_better and (self.beyond is None or self._sure(self.beyond))
+        """Whether it holds: chosen in most folds, and better than all else by score and by rows.
 
-    @property
-    def is_better(self) -> bool:
-        """Whether it saves more than luck alone would, over plain tables."""
-        return self._sure(self.saved)
+        What rows left out save says little where rows are few, so that it only has to be more than
+        nothing, over plain tables and over the best rival. How sure that is, is for the score to
+        say: learned from the rows of a fold alone, it has to gain more than luck would.
+        """
+        return self._saves and self._beyond > 0 and self.nats > self.lucky_nats
 
     @property
     def is_explained(self) -> bool:
-        """Whether local structure inside of tables saves as much."""
-        return self.is_better and not self.is_sure
+        """Whether it saves something, but not beyond the best rival."""
+        return self.rival is not None and self._saves and not self.is_sure
+
+    @property
+    def _saves(self) -> bool:
+        return self.saved.bits > 0 and 2 * self.n_chosen > self.n_folds
+
+    @property
+    def _beyond(self) -> float:
+        return self.saved.bits if self.beyond is None else self.beyond.bits
 
     @property
     def interval(self) -> tuple[float, float]:
         """A 95% interval for the bits per row that it saves on new rows."""
         half = 1.96 * self.error
         return self.saved.bits - half, self.saved.bits + half
-
-    def _sure(self, saved: LogLoss) -> bool:
-        return saved.bits > luck_in_errors(self.max_luck) * self._widened * saved.standard_error
 
     @property
     def _widened(self) -> float:
@@ -125,9 +134,13 @@ class _Fold:
 
 
 def confirm(
-    bench: Bench, finalists: Sequence[Candidate], ticker: Ticker, folds: int = FOLDS
+    bench: Bench,
+    finalists: Sequence[Candidate],
+    ticker: Ticker,
+    folds: int = FOLDS,
+    places: int = 1,
 ) -> Confirmation | None:
-    """The confirmation for the best of the finalists; `None` if it was stopped."""
+    """The confirmation for the best of so many places, or `None` if it was stopped."""
     table = drawn_rows(bench.table, bench.seed)
     folds = min(folds, n_cases(table))
     done = []
@@ -138,15 +151,17 @@ def confirm(
             return None
     plain = [log_loss(f.without, f.left_out) for f in done]
     found = [log_loss(f.found, f.left_out) for f in done]
-    saved = _saved(found, plain)
-    n_chosen = sum(f.chosen for f in done)
-    first = Confirmation(saved, n_chosen, folds, max_luck=bench.settings.max_luck)
-    if not first.is_better:
+    max_luck = bench.settings.max_luck
+    first = Confirmation(
+        _saved(found, plain), sum(f.chosen for f in done), folds, _gained(bench.settings, done),
+        math.log(places / max_luck), max_luck=max_luck,
+    )  # fmt: skip
+    if first.saved.bits <= 0:
         return first
-    return _beside_compact(bench, done, plain, found, first, ticker)
+    return _beside_rivals(bench, done, plain, found, first, ticker)
 
 
-def _beside_compact(
+def _beside_rivals(
     bench: Bench,
     done: Sequence[_Fold],
     plain: list[LogLoss],
@@ -154,33 +169,66 @@ def _beside_compact(
     first: Confirmation,
     ticker: Ticker,
 ) -> Confirmation | None:
-    """The same beside local structure: of what was found, whichever form predicts better counts."""
-    shared = bench.settings, bench.seed, ticker, LOCAL
-    rival, both = [], []
-    for fold in done:
-        compact = compacted(fold.without, fold.rows, *shared)
-        if compact is None:
-            return first
-        rival.append(log_loss(compact, fold.left_out))
-        of_found = compacted(fold.found, fold.rows, *shared) if fold.chosen else compact
-        assert of_found is not None
-        both.append(log_loss(of_found, fold.left_out))
+    """The same beside the best rival: of what was found, whichever form predicts better counts."""
+    rivals: list[tuple[Rival, list[LogLoss]]] = []
+    for rival in RIVALS:
+        losses = _losses_of(rival, bench, done, plain, ticker)
         if not ticker.keep_going():
             return None
-    compact_saved = _saved(rival, plain)
-    beyond = max(_saved(found, rival), _saved(both, rival), key=lambda saved: saved.bits)
-    return replace(first, compact=compact_saved, beyond=beyond)
+        if losses is not None:
+            rivals.append((rival, losses))
+    if not rivals:
+        return first
+    best, losses = max(rivals, key=lambda r: _saved(r[1], plain).bits)
+    both = []
+    for fold, loss in zip(done, losses, strict=True):
+        network = best.of(fold.found, bench, fold.rows, ticker) if fold.chosen else None
+        both.append(loss if network is None else log_loss(network, fold.left_out))
+        if not ticker.keep_going():
+            return None
+    beyond = max(_saved(found, losses), _saved(both, losses), key=lambda saved: saved.bits)
+    return replace(first, rival=best, without=_saved(losses, plain), beyond=beyond)
+
+
+def _gained(settings: Settings, done: Sequence[_Fold]) -> float:
+    """What the score of the rows learned from gains by what was found, in the mean over folds."""
+    return float(
+        np.mean([settings.score_of(f.found, f.rows) - settings.score_of(f.without, f.rows)
+                 if f.chosen else 0.0 for f in done])
+    )  # fmt: skip
+
+
+def _losses_of(
+    rival: Rival, bench: Bench, done: Sequence[_Fold], plain: list[LogLoss], ticker: Ticker
+) -> list[LogLoss] | None:
+    """What a rival loses on the rows left out; `None`, if it predicts no better than plain tables.
+
+    After a few folds that is clear enough for some.
+    """
+    losses: list[LogLoss] = []
+    for fold in done:
+        network = rival.of(fold.without, bench, fold.rows, ticker)
+        if network is None or not ticker.keep_going():
+            return None
+        losses.append(log_loss(network, fold.left_out))
+        so_far = _saved(losses, plain[: len(losses)])
+        if len(losses) == GLANCED and so_far.bits < -so_far.standard_error:
+            return None
+    return losses if so_far.bits > 0 else None
 
 
 def _fold(
     bench: Bench, finalists: Sequence[Candidate], rows: Table, left_out: Table, ticker: Ticker
 ) -> _Fold:
-    without = _without(bench, rows, ticker)
-    found = [_readapted(bench, c.network, rows, ticker) for c in finalists]
-    merits = [_merit(bench, network, rows, ticker) for network in found]
-    first = int(np.argmax(merits))
-    chosen = merits[first] > _merit(bench, without, rows, ticker)
-    return _Fold(rows, left_out, without, found[first] if chosen else without, chosen)
+    without = without_further(bench, rows, ticker)
+    here = Bench.of(
+        without, bench.settings.score_of(without, rows), rows, bench.settings, bench.seed
+    )
+    tried = (found_afresh(here, c, ticker) for c in finalists)
+    found = [network for network in tried if network is not None]
+    merits = [_merit(bench, network, rows, ticker) for network in [without, *found]]
+    best = int(np.argmax(merits))
+    return _Fold(rows, left_out, without, [without, *found][best], best > 0)
 
 
 def _merit(bench: Bench, network: Network, rows: Table, ticker: Ticker) -> float:
@@ -191,25 +239,6 @@ def _merit(bench: Bench, network: Network, rows: Table, ticker: Ticker) -> float
         cross_validated(network, rows, settings, folds, bench.seed, ticker) if folds > 1 else None
     )
     return settings.score_of(network, rows) + (0.0 if inner is None else inner.log_likelihood)
-
-
-def _without(bench: Bench, rows: Table, ticker: Ticker) -> Network:
-    """The network without a further hidden variable, searched for again."""
-    network, settings = bench.network, bench.settings
-    if rows.is_complete and not network.hidden:
-        return learn_complete(rows, settings, 0, bench.seed, network.dag, ticker)
-    return _readapted(bench, network, rows, ticker)
-
-
-def _readapted(bench: Bench, network: Network, rows: Table, ticker: Ticker) -> Network:
-    """The network after structural EM and EM on these rows."""
-    settings = bench.settings
-    found = structural_em(
-        rows, network, settings.criterion, prior=bench.prior, constraints=bench.limits(network),
-        max_rounds=5, em_iterations=30, negligible=1e-3, seed=bench.seed,
-        structure_prior=settings.structure_prior, **inside(ticker),
-    ).network  # fmt: skip
-    return short_em(found, rows, bench.prior, *FORGETTING, progress=steps_of(ticker))
 
 
 def _saved(better: Sequence[LogLoss], worse: Sequence[LogLoss]) -> LogLoss:

@@ -10,7 +10,7 @@ import numpy as np
 
 from unveil.discovery.averaged import Averaged, averaged
 from unveil.discovery.bench import Bench
-from unveil.discovery.choice import luck, n_places
+from unveil.discovery.choice import n_places
 from unveil.discovery.compact import compacted, is_compact
 from unveil.discovery.confirm import confirm
 from unveil.discovery.patience import graced, inside, steps_of
@@ -51,7 +51,7 @@ class Evidence(Record):
     - `error`: the standard error of that, with what learning from other rows would change
     - `chosen`: the share of folds in which one was chosen at all
     - `lucky_gain`, `lucky_bits`: what luck alone would have given to the best of so many places
-      (`n_places`): nats of score, and bits per row with probability `max_luck`
+      (`n_places`) with probability `max_luck`: nats of score, and bits per row
     - `stability`: of so many resampled tables, the share in which the score still prefers it
     - `averaged`: how probable it and its links are over the best structures
     """
@@ -86,7 +86,7 @@ class Evidence(Record):
             return "it predicts better"
         if self.held_out.bits > self.lucky_bits > 0:
             return "it probably predicts better"
-        return "it predicts worse" if high < 0 else "too close to call"
+        return "it predicts worse" if high < 0 else "too close to call by these rows alone"
 
     @property
     def luck_in_words(self) -> str:
@@ -94,9 +94,9 @@ class Evidence(Record):
         if not self.lucky_bits > 0:
             return ""
         return (
-            f"after {self.n_places} places tried, luck alone may gain {self.lucky_gain:.1f} nats "
-            f"of score and, with probability {self.max_luck:.0%}, {self.lucky_bits:.4f} bits per "
-            "row"
+            f"after {self.n_places} places tried, luck alone may, with probability "
+            f"{self.max_luck:.0%}, gain {self.lucky_gain:.1f} nats of score and "
+            f"{self.lucky_bits:.4f} bits per row"
         )
 
 
@@ -127,7 +127,8 @@ def evidence_for(
     proof = round_.confirmation
     if proof is None:
         bench = Bench.of(before, round_.score_before, table, settings, seed)
-        proof = confirm(bench, [round_.kept], graced(ticker.part(f"evidence for {name}")), folds)
+        limits = graced(ticker.part(f"evidence for {name}"))
+        proof = confirm(bench, [round_.kept], limits, folds, n_places(round_.candidates))
     if proof is None:
         return None
     wins, done = 0, 0
@@ -147,7 +148,7 @@ def evidence_for(
     share = wins / done if done else float("nan")
     return Evidence(
         name, gain, gain_in_words(name, gain), proof.saved, share, done, proof.error,
-        proof.n_chosen / proof.n_folds, luck(round_.candidates), proof.luck,
+        proof.n_chosen / proof.n_folds, proof.lucky_nats, proof.luck,
         n_places(round_.candidates), averaged(before.dag, round_.candidates), settings.max_luck,
     )  # fmt: skip
 

@@ -73,7 +73,7 @@ def place_of_everything(bench: Bench, name: str) -> Place:
     class) leaves many small ones. A column of a single state would be a child for nothing.
     """
     differing = tuple(v.name for v in bench.glanced.variables if v.n_states > 1)
-    return Place(name, differing or bench.glanced.names)
+    return Place(name, differing or bench.glanced.names, "cluster")
 
 
 def random_place(bench: Bench, name: str, number: int) -> Place:
@@ -85,7 +85,8 @@ def random_place(bench: Bench, name: str, number: int) -> Place:
     generator = np.random.default_rng([bench.seed, number])
     names = bench.glanced.names
     size = int(generator.integers(2, min(len(names), 6) + 1))
-    return Place(name, tuple(names[i] for i in sorted(generator.permutation(len(names))[:size])))
+    nodes = tuple(names[i] for i in sorted(generator.permutation(len(names))[:size]))
+    return Place(name, nodes, "random")
 
 
 def _in_order(dag: DAG, other: DAG) -> DAG:

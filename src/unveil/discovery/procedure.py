@@ -21,7 +21,7 @@ from unveil.discovery.baseline import learn_observed, learn_without
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Refused, Verdict
 from unveil.discovery.check import with_cardinalities
-from unveil.discovery.choice import choose_best, finalists, judged
+from unveil.discovery.choice import choose_best, finalists, judged, n_places
 from unveil.discovery.confirm import Confirmation, confirm, luck_in_errors
 from unveil.discovery.joint import polished_together
 from unveil.discovery.notes import Notes
@@ -268,7 +268,7 @@ def _confirmed(
     """What choosing it anew in every fold saves; `None`, if there is no time for it."""
     limits = graced(ticker.part("confirming"))
     limits.offer("", 0, float("nan"))
-    return confirm(bench, finalists(tried, best), limits)
+    return confirm(bench, finalists(tried, best), limits, places=n_places(tried))
 
 
 def _is_sure(best: Candidate, proof: Confirmation | None, max_luck: float) -> bool:

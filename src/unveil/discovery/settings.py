@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from unveil.anneal.choice import annealing_named
 from unveil.em.scores import hidden_scores
 from unveil.em.structural import observed_score
+from unveil.engines.rows import PartedRows
 from unveil.errors import DataError, did_you_mean
 from unveil.graph.dag import DAG
 from unveil.model.network import Network
@@ -59,7 +60,7 @@ class Settings:
     - `structure_prior`: which graphs are likely beforehand: its log-probability counts as well
     - `start`: a graph or network over the columns that the search for the network without hidden
       variables also begins from; a network that has hidden variables is gone on from
-    - `max_luck`: how often luck alone may save as much on rows left out as a hidden variable has to
+    - `max_luck`: how often luck alone may gain as much as a hidden variable has to
     - `places`: sets of columns that a hidden variable is tried behind, before all others
     - `max_children`, `max_outside`: the most columns a hidden variable is first put behind where a
       signature is found, and the most parents from outside that it stands in for there
@@ -145,7 +146,7 @@ class Settings:
         most = [k for k in (known.max_parents, self.max_parents) if k is not None]
         return replace(known, max_parents=min(most, default=None))
 
-    def score_of(self, network: Network, table: Table) -> float:
+    def score_of(self, network: Network, table: Table | PartedRows) -> float:
         """The score of a network on what the rows show, with log P(G), in nats."""
         before = log_prior_of(self.structure_prior, network.dag)
         if self.score == "bdeu":

@@ -39,7 +39,7 @@ def summary(report: DiscoveryReport) -> str:
     """Every hidden variable with evidence and meaning, or why there is none."""
     if not report.hidden:
         return headline(report)
-    lines = []
+    lines = [] if report.whole is None else [report.whole.words]
     for name in report.hidden:
         variable = report.network.variable(name)
         children = ", ".join(report.network.dag.children(name))
@@ -56,7 +56,8 @@ def summary(report: DiscoveryReport) -> str:
 def headline(report: DiscoveryReport) -> str:
     """What was found in a sentence or two, and the doubts about it."""
     if report.hidden:
-        return " ".join([_found(report), *_simpler_is_better(report)])
+        whole = [] if report.whole is None else [report.whole.words]
+        return " ".join([_found(report), *whole, *_simpler_is_better(report)])
     said, classes = _nothing_found(report), _latent_classes_fit(report)
     return " ".join([*said, *(classes or _simpler_is_better(report))])
 
@@ -130,19 +131,21 @@ def _not_confirmed(best: Candidate | Refused, proof: Confirmation, places: int) 
         f"Too close to call: of {places} places tried, the best candidate ({best.n_states} states "
         f"behind {', '.join(best.children)}) gains {best.gain:.1f} nats of score, but chosen anew "
         f"without the rows left out it saves {proof.saved.bits:+.4f} bits on each of them (95% "
-        f"interval {low:+.4f} to {high:+.4f}), where luck alone may save {proof.luck:.4f}."
+        f"interval {low:+.4f} to {high:+.4f}) and gains {proof.nats:.1f} nats "
+        f"({proof.lucky_nats:.1f} would be luck), in {proof.n_chosen} of {proof.n_folds} folds."
     )
 
 
 def _explained(best: Candidate | Refused, proof: Confirmation, places: int) -> str:
-    assert proof.compact is not None
+    assert proof.rival is not None
+    assert proof.without is not None
     assert proof.beyond is not None
     return (
         f"No hidden variable is warranted: of {places} places tried, the best candidate "
         f"({best.n_states} states behind {', '.join(best.children)}) saves {proof.saved.bits:.4f} "
-        f"bits per row left out, but local structure inside of tables saves "
-        f"{proof.compact.bits:.4f} without it, and beyond that it saves {proof.beyond.bits:+.4f} "
-        f"(standard error {proof.beyond.standard_error:.4f}). See `unveil learn --local auto`."
+        f"bits per row left out, but {proof.rival.name} saves {proof.without.bits:.4f} without it, "
+        f"and beyond that it saves {proof.beyond.bits:+.4f} (standard error "
+        f"{proof.beyond.standard_error:.4f}). Try {proof.rival.advice}."
     )
 
 

@@ -61,6 +61,7 @@ def numbers_as_json(tried: Candidate | Refused) -> dict[str, Any]:
     return {
         "name": tried.name,
         "place": list(tried.place.nodes),
+        "start": tried.place.start,
         "children": list(tried.children),
         "n_states": tried.n_states,
         "gain": tried.gain,
@@ -76,7 +77,9 @@ def numbers_as_json(tried: Candidate | Refused) -> dict[str, Any]:
 def _told(record: dict[str, Any]) -> dict[str, Any]:
     """The fields of a record that candidates and refusals have both."""
     return {
-        "place": Place(str(record["name"]), tuple(record["place"])),
+        "place": Place(
+            str(record["name"]), tuple(record["place"]), record.get("start", "agglomerated")
+        ),
         "verdict": Verdict(record["verdict"]),
         "detail": str(record["detail"]),
         "gain": float(record["gain"]),

@@ -7,11 +7,14 @@
 - `scores.py`: Cheeseman-Stutz, BIC, AIC and the effective dimension with unseen variables;
   `laplace.py`: Laplace's approximation for small models
 - `completion.py`: incomplete rows as weighted complete ones
+- `lines.py`, `line_structure.py`: exact EM and structural EM for linear Gaussian networks;
+  `curves.py`: `fit_curves_em`, networks of curves; `mixed_structure.py`: mixed tables with gaps
 - `loop.py`: the one EM loop; `steps.py`: the E-step and the M-step
 - `short.py`: the short runs of a search; `starts.py`, `align.py`, `jacobian.py`: what these need
 """
 
 from unveil.em.completion import complete_rows
+from unveil.em.curves import fit_curves_em
 from unveil.em.laplace import laplace
 from unveil.em.mixture import (
     BivariateResidual,
@@ -45,6 +48,7 @@ __all__ = [
     "cheeseman_stutz",
     "complete_rows",
     "effective_dimension",
+    "fit_curves_em",
     "fit_em",
     "hidden_scores",
     "laplace",

@@ -22,7 +22,7 @@ __all__ = ["ANNEALINGS", "ParameterLearner", "annealed_em"]
 Vector = npt.NDArray[np.float64]
 
 ANNEALINGS = {
-    "adversary": Annealing(Adversary(noise=1.0), Geometric(4.0, 0.7, 0.1), 12),
+    "adversary": Annealing(Adversary(noise=2.0), Geometric(2.0, 0.7, 0.1), 12),
     "random": Annealing(Random(), Geometric(4.0, 0.7, 0.1), 12),
 }
 """What `anneal="adversary"` and `"random"` mean for EM."""

@@ -5,9 +5,13 @@ Then structural EM is ordinary search over a weighted table.
 
 from __future__ import annotations
 
+from typing import overload
+
 import numpy as np
 import numpy.typing as npt
 
+from unveil.engines.coding import folded
+from unveil.engines.rows import PartedRows
 from unveil.infer.answer import refuse_impossible
 from unveil.infer.plan import Use
 from unveil.infer.posterior import cells_for
@@ -22,20 +26,31 @@ BLOCK_CELLS = 1 << 22
 """So many cells of completed rows are weighed at once."""
 
 
+@overload
+def complete_rows(
+    network: Network, table: Table, cap: int = ..., draws: int = ...,
+    seed: int | np.random.Generator | None = ..., negligible: float = ...,
+) -> Table: ...  # fmt: skip
+@overload
+def complete_rows(
+    network: Network, table: PartedRows, cap: int = ..., draws: int = ...,
+    seed: int | np.random.Generator | None = ..., negligible: float = ...,
+) -> PartedRows: ...  # fmt: skip
 def complete_rows(
     network: Network,
-    table: Table,
+    table: Table | PartedRows,
     cap: int = 64,
     draws: int = 16,
     seed: int | np.random.Generator | None = None,
     negligible: float = 0.0,
-) -> Table:
+) -> Table | PartedRows:
     """The table with every incomplete row replaced by its weighted completions.
 
     Rows with at most `cap` possible completions get all of them, weighted by their exact
     posterior; rows with more get `draws` posterior draws of equal weight. Completions that are less
     probable than `negligible` are left out, and the others of the row get their weight. The total
-    weight stays; rows of weight zero are left out.
+    weight stays; rows of weight zero are left out. Rows in parts are completed part by part, each
+    with draws of its own.
 
     >>> from unveil import datasets
     >>> asia = datasets.network("asia")
@@ -44,6 +59,10 @@ def complete_rows(
     >>> completed.is_complete, round(completed.total_weight, 9)
     (True, 10.0)
     """
+    if isinstance(table, PartedRows):
+        seeds = np.random.default_rng(seed).integers(2**31, size=len(table.parts)).tolist()
+        known_to = table.select([n for n in table.names if n in network.names])
+        return known_to.transformed(_complete_part, network, cap, draws, negligible, own=seeds)
     names = network.names
     table = table.take(table.row_weights > 0)
     inside = [n for n in names if n in table]
@@ -68,6 +87,16 @@ def complete_rows(
     cells = np.concatenate([p[0] for p in parts], axis=1)
     mass = np.concatenate([p[1] for p in parts])
     return Table(network.variables, list(cells), mass)
+
+
+def _complete_part(
+    table: Table, seed: int, network: Network, cap: int, draws: int, negligible: float
+) -> list[Table]:
+    """A part's completed rows, equal ones folded, in tables of no more rows than it has."""
+    rows = folded(complete_rows(network, table, cap, draws, seed, negligible))
+    size = max(table.n_rows, 1 << 12)
+    starts = range(0, max(rows.n_rows, 1), size)
+    return [rows.take(np.arange(s, min(s + size, rows.n_rows))) for s in starts]
 
 
 def _in_blocks(

@@ -90,11 +90,12 @@ def line_structural_em(
     shortlist: Callable[[Families], Families] = lambda families: families,
     max_rounds: int = 20,
     ticker: Ticker | None = None,
+    polish: bool = True,
 ) -> LineGraph:
     """The graph after its arcs were learned anew from expected moments, as often as that helps.
 
     Hidden variables stay roots, and have two children at least. `shortlist` may stand between
-    scores and search (`unveil.ideal.IdealFamilies`).
+    scores and search (`unveil.ideal.IdealFamilies`). With `polish`, EM goes on to its end.
     """
     ticker, score = ticker or Ticker(), score or BIC()
     best, trace = first, list(first.trace)
@@ -124,10 +125,11 @@ def line_structural_em(
             reason = "converged"
             break
         best = changed
-    polished = fitted_graph(
-        observed, best.dag, best.hidden, best.lines, score, LONG, TIGHT, ticker.part()
-    )
-    best = max(best, polished, key=lambda g: g.score)
+    if polish:
+        polished = fitted_graph(
+            observed, best.dag, best.hidden, best.lines, score, LONG, TIGHT, ticker.part()
+        )
+        best = max(best, polished, key=lambda g: g.score)
     return replace(best, trace=tuple(trace), stopped=ticker.reason or reason)
 
 

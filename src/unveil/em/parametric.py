@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -16,9 +16,12 @@ from unveil.anneal.loop import Annealed
 from unveil.em.align import align_states
 from unveil.em.annealed import ANNEALINGS, annealed_em
 from unveil.em.loop import EMRun, run_em
+from unveil.em.parted import parted_start, unseen_in
 from unveil.em.squared import squared_steps
 from unveil.em.starts import START_KINDS, network_to_start
 from unveil.em.steps import TableEM, em_problem
+from unveil.engines.door import Memory, rows_of
+from unveil.engines.rows import PartedRows
 from unveil.errors import DataError, Hint, did_you_mean
 from unveil.graph.dag import DAG
 from unveil.model.network import Network
@@ -26,8 +29,11 @@ from unveil.model.prior import DirichletPrior
 from unveil.progress import Progress, StopReason, Ticker
 from unveil.records import Record
 from unveil.table.core import Table
-from unveil.table.door import Data, Weights, as_table
+from unveil.table.door import Data, Weights
 from unveil.table.variable import Variable
+
+if TYPE_CHECKING:
+    from unveil.bottleneck.continuation import Point
 
 __all__ = ["EMResult", "EMStart", "fit_em", "variables_of"]
 
@@ -42,6 +48,8 @@ class EMStart(Record):
     n_iterations: int
     stopped: StopReason
     network: Network = field(repr=False)
+    course: tuple[Point, ...] = ()
+    """The course of gamma, if the bottleneck led there."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +94,8 @@ def fit_em(
     weights: Weights = None,
     anneal: Annealing | str | None = None,
     accelerate: bool = False,
+    memory: Memory = None,
+    engine: str | None = None,
 ) -> EMResult:
     """The network over a known structure with parameters from incomplete rows, by EM.
 
@@ -93,8 +103,9 @@ def fit_em(
     have, or gives the variable itself, which may be continuous) or a network, whose parameters are
     the first start unless `start` says otherwise. Other starts are random, or by hard clustering
     of the rows. `hard` completes every row by its most probable explanation instead of averaging
-    over all. `data` is a table, a frame, an array or a path; `weights` say how often each row
-    counts.
+    over all. `data` is a table, a frame, an array or a path, or rows that are read in pieces
+    (`unveil.open_rows` tells of these, and of `memory` and `engine`): where they do not fit, every
+    step is one pass over their parts. `weights` say how often each row counts.
 
     Parameters are maximum likelihood, or MAP under `prior`. EM starts `n_starts` times and ends
     after `max_iterations` or when it gains less than the part `tolerance` of its objective. With
@@ -111,8 +122,10 @@ def fit_em(
     >>> result.stopped, result.log_likelihood > asia.log_likelihood(rows)
     ('converged', True)
     """
-    table = as_table(data, weights)
+    table = rows_of(data, weights, memory, engine)
     annealing = annealing_named(anneal, ANNEALINGS)
+    if annealing is not None and isinstance(table, PartedRows):
+        table = table.as_table()
     if n_starts < 1:
         raise DataError(f"EM needs at least one start, got {n_starts}")
     kind = start or ("given" if isinstance(structure, Network) else "random")
@@ -129,9 +142,8 @@ def fit_em(
     dag = structure.dag if isinstance(structure, Network) else structure
     ticker = Ticker.of(progress, time_limit)
     given = structure if isinstance(structure, Network) else None
-    any_start = given or network_to_start(
-        "random", dag, variables, table, None, np.random.default_rng(0)
-    )
+    first_of: Any = network_to_start if isinstance(table, Table) else parted_start
+    any_start = given or first_of("random", dag, variables, table, None, np.random.default_rng(0))
     problem = em_problem(any_start, table, prior, hard)
     step: Any = problem.step
     if accelerate and isinstance(problem, TableEM) and not hard:
@@ -145,7 +157,7 @@ def fit_em(
 
     for i, own in enumerate(np.random.SeedSequence(seed).spawn(n_starts)):
         now = kind if i == 0 or kind != "given" else "random"
-        first = network_to_start(now, dag, variables, table, given, np.random.default_rng(own))
+        first = first_of(now, dag, variables, table, given, np.random.default_rng(own))
         parameters = problem.pack(first)
         run = run_em(step, parameters, max_iterations, tolerance, ticker, f"EM, start {i + 1}")
         outcomes.append(outcome(now, run))
@@ -169,7 +181,7 @@ def fit_em(
 
 
 def variables_of(
-    structure: DAG | Network, table: Table, hidden: Mapping[str, int | Variable]
+    structure: DAG | Network, table: Table | PartedRows, hidden: Mapping[str, int | Variable]
 ) -> dict[str, Variable]:
     """The variable behind every node: from the network, the table, or the word on hidden ones."""
     if isinstance(structure, Network):
@@ -190,12 +202,8 @@ def variables_of(
     return found
 
 
-def _aligned(outcome: EMStart, reference: Network, table: Table) -> EMStart:
+def _aligned(outcome: EMStart, reference: Network, table: Table | PartedRows) -> EMStart:
     """The same outcome with the states of its hidden variables in the order of the reference."""
-    unseen = [
-        v.name
-        for v in reference.variables
-        if v.is_discrete and (v.name not in table or table.missing(v.name).all())
-    ]
+    unseen = [n for n in unseen_in(reference, table) if reference.variable(n).is_discrete]
     network = align_states(outcome.network, reference, unseen)
     return replace(outcome, network=network)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unveil.em.parametric import EMResult, fit_em
-from unveil.errors import DataError, UnveilWarning
+from unveil.engines.rows import PartedRows
+from unveil.errors import DataError, UnveilWarning, did_you_mean
 from unveil.graph.dag import DAG
 from unveil.model.compact import CompactCPD
 from unveil.model.cpd import CPD
@@ -22,8 +23,12 @@ from unveil.table.door import Data, Weights, as_table
 from unveil.table.options import Unknown
 from unveil.table.variable import Variable
 
+if TYPE_CHECKING:
+    from unveil.bottleneck.result import Bottlenecked
+
 __all__ = ["Refitted", "refit"]
 
+METHODS = ("em", "bottleneck")
 BLEND = 0.001
 """The share of the uniform distribution in tables that have zeros, where EM starts with a prior."""
 
@@ -32,12 +37,14 @@ BLEND = 0.001
 class Refitted(Record):
     """The network with its new parameters, the rows as they were used, and how EM went.
 
-    `em` is `None` where the table was complete and counting was enough.
+    `em` is `None` where the table was complete and counting was enough, and where the bottleneck
+    was asked for; `bottleneck` then says how that went.
     """
 
     network: Network
     em: EMResult | None
-    table: Table = field(repr=False)
+    table: Table | PartedRows = field(repr=False)
+    bottleneck: Bottlenecked | None = None
 
 
 def refit(
@@ -48,6 +55,7 @@ def refit(
     weights: Weights = None,
     unknown: Unknown = "error",
     declared: Collection[str] = (),
+    method: str = "em",
     **options: Any,
 ) -> Refitted:
     """The arcs of `model` with parameters learned from a table.
@@ -56,7 +64,8 @@ def refit(
     column, are summed over by EM, which starts at the model's own parameters; `options` are those
     of `fit_em`. Columns are read by the states of the model, those named in `declared` by their
     own; `unknown` says what another label is. Columns that the model does not have are left out,
-    with a warning.
+    with a warning. With `method="bottleneck"` hidden variables are led to their parameters by
+    information-bottleneck EM, and `options` are those of `unveil.ib_em`.
 
     >>> from unveil import datasets
     >>> asia = datasets.network("asia")
@@ -64,7 +73,16 @@ def refit(
     >>> refit(asia, rows).em is None, refit(asia, rows.knock_out(0.1), seed=1).em.stopped
     (True, 'converged')
     """
-    known = _known_columns(model, as_table(data, weights), unknown, declared)
+    if method not in METHODS:
+        raise DataError(
+            f"parameters are found by one of {', '.join(METHODS)}, not {method!r}."
+            + did_you_mean(method, METHODS)
+        )
+    rows = data if isinstance(data, PartedRows) else as_table(data, weights)
+    known = _known_columns(model, rows, unknown, declared)
+    if method == "bottleneck":
+        known = known.as_table() if isinstance(known, PartedRows) else known
+        return _by_bottleneck(model, known, prior, options)
     if known.n_columns == len(model.names) and known.is_complete:
         return Refitted(fit(model, known, prior), None, known)
     first, hidden = _first(model, known, prior)
@@ -72,9 +90,23 @@ def refit(
     return Refitted(found.network, found, known)
 
 
+def _by_bottleneck(
+    model: Network, table: Table, prior: DirichletPrior | None, options: dict[str, Any]
+) -> Refitted:
+    from unveil.bottleneck import ib_em
+
+    unseen: dict[str, Variable | None] = {
+        n: model.variable(n) for n in model.names if n not in table
+    }
+    if options.pop("adapt_states", False):
+        unseen = dict.fromkeys(unseen)
+    found = ib_em(model.dag, table, prior, unseen, **options)
+    return Refitted(found.network, None, table, found)
+
+
 def _known_columns(
-    model: Network, table: Table, unknown: Unknown, declared: Collection[str]
-) -> Table:
+    model: Network, table: Table | PartedRows, unknown: Unknown, declared: Collection[str]
+) -> Table | PartedRows:
     """The columns that the model has, coded by its states or by those declared."""
     inside = [name for name in model.names if name in table]
     if not inside:
@@ -90,7 +122,7 @@ def _known_columns(
 
 
 def _first(
-    model: Network, table: Table, prior: DirichletPrior | None
+    model: Network, table: Table | PartedRows, prior: DirichletPrior | None
 ) -> tuple[Network | DAG, Mapping[str, Variable] | None]:
     """Where EM starts: at the model's parameters, unless the states are others."""
     if all(model.variable(n).states == table.variable(n).states for n in table.names):

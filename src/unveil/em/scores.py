@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from unveil.engines.rows import PartedRows
+from unveil.infer.parted import Structure, expected_over
 from unveil.infer.unseen import UnseenCells
 from unveil.model.compact import CompactCPD
 from unveil.model.flat import FlatTables
@@ -49,7 +51,7 @@ class HiddenScores:
 
 
 def hidden_scores(
-    network: Network, table: Table, prior: DirichletPrior | None = None
+    network: Network, table: Table | PartedRows, prior: DirichletPrior | None = None
 ) -> HiddenScores:
     """All scores of a network at its parameters; best called where EM has converged.
 
@@ -57,17 +59,16 @@ def hidden_scores(
     """
     flat = FlatTables(network)
     tables = flat.pack(network)
-    cells = UnseenCells.to_learn_from(network, table)
-    expected = cells.expected(tables)
+    expected = expected_over(Structure(network), table, tables)
     chosen = prior or EquivalentSampleSize(1.0)
     complete = _log_marginal(flat, expected.counts, flat.pack_prior(chosen))
-    sample = Sample(cells.total_weight, len(network.names))
+    sample = Sample(table.total_weight, len(network.names))
     for v, counts in enumerate(flat.split(expected.counts)):
         if v in flat.compact:
             complete += local_score(flat.compact[v], counts, BDe(chosen), sample)
     used = expected.counts > 0
     at_tables = float(expected.counts[used] @ np.log(tables[used]))
-    n, d = cells.total_weight, network.n_parameters
+    n, d = table.total_weight, network.n_parameters
     return HiddenScores(
         log_likelihood=expected.log_likelihood,
         bic=expected.log_likelihood - 0.5 * d * math.log(n),
@@ -78,13 +79,17 @@ def hidden_scores(
 
 
 def expected_families(
-    network: Network, table: Table, weights: npt.NDArray[np.float64] | None = None
+    network: Network,
+    table: Table | PartedRows,
+    weights: npt.NDArray[np.float64] | None = None,
 ) -> ExpectedFamilies:
     """What a score needs to judge a network on incomplete rows, their own weights or others."""
     flat = FlatTables(network)
-    cells = UnseenCells.to_learn_from(network, table)
-    cells = cells if weights is None else cells.with_weights(weights)
-    expected = cells.expected(flat.pack(network))
+    if weights is None or not isinstance(table, Table):
+        expected = expected_over(Structure(network), table, flat.pack(network))
+    else:
+        cells = UnseenCells.to_learn_from(network, table).with_weights(weights)
+        expected = cells.expected(flat.pack(network))
     families = [
         ExpectedFamily(
             cpd.variable, cpd.parents, counts, at, cpd if isinstance(cpd, CompactCPD) else None
@@ -99,7 +104,9 @@ def expected_families(
     return ExpectedFamilies(expected.log_likelihood, families)
 
 
-def cheeseman_stutz(network: Network, table: Table, prior: DirichletPrior | None = None) -> float:
+def cheeseman_stutz(
+    network: Network, table: Table | PartedRows, prior: DirichletPrior | None = None
+) -> float:
     """The Cheeseman-Stutz approximation of log P(table | graph), in nats.
 
     >>> from unveil import BDeu, EquivalentSampleSize, datasets, fit

@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from unveil.engines.rows import PartedRows
 from unveil.errors import Hint, ModelError
 from unveil.infer.unseen import Expected, UnseenCells
 from unveil.model.flat import FlatTables
@@ -77,9 +78,17 @@ class TableEM:
         temperature: float = 1.0,
     ) -> None:
         self.cells = UnseenCells.to_learn_from(network, table)
-        self.layout = FlatTables(network)
-        self.prior = prior
-        self.alpha = self.layout.pack_prior(prior)
+        self._hold(FlatTables(network), prior, hard, temperature)
+
+    def _hold(
+        self,
+        layout: FlatTables,
+        prior: DirichletPrior | None,
+        hard: bool,
+        temperature: float = 1.0,
+    ) -> None:
+        self.layout, self.prior = layout, prior
+        self.alpha = layout.pack_prior(prior)
         self._used = np.flatnonzero(self.alpha)
         self.hard = hard
         self.temperature = temperature
@@ -140,13 +149,24 @@ class TableEM:
 
 
 def em_problem(
-    network: Network, table: Table, prior: DirichletPrior | None = None, hard: bool = False
+    network: Network,
+    table: Table | PartedRows,
+    prior: DirichletPrior | None = None,
+    hard: bool = False,
 ) -> Problem[Any]:
     """The two steps for this network, whatever the kinds of its distributions."""
+    if not isinstance(table, Table):
+        from unveil.em.parted import parted_problem
+
+        return parted_problem(network, table, prior, hard)
     if network.is_discrete:
         return TableEM(network, table, prior, hard)
+    from unveil.em.curves import CurveEM
     from unveil.em.families import FamilyEM
+    from unveil.infer.gaussian.curves import has_curves
 
+    if has_curves(network) and not hard:
+        return CurveEM(network, table)
     return FamilyEM(network, table, prior, hard)
 
 

@@ -22,9 +22,12 @@ from unveil.em.annealed_structure import ANNEALINGS, annealed_structure
 from unveil.em.completion import complete_rows
 from unveil.em.loop import run_em
 from unveil.em.parametric import variables_of
+from unveil.em.parted import parted_start, unseen_in
 from unveil.em.scores import expected_families
 from unveil.em.starts import network_to_start
 from unveil.em.steps import em_problem
+from unveil.engines.door import Memory, rows_of
+from unveil.engines.rows import PartedRows
 from unveil.errors import DataError
 from unveil.graph.dag import DAG
 from unveil.infer.explain import most_probable
@@ -45,7 +48,7 @@ from unveil.search.graph_state import GraphState
 from unveil.search.hill_climbing import hill_climbing, shake
 from unveil.search.learn import fit_local, in_order
 from unveil.table.core import Table
-from unveil.table.door import Data, Weights, as_table
+from unveil.table.door import Data, Weights
 from unveil.table.variable import Variable
 
 __all__ = [
@@ -128,14 +131,18 @@ def structural_em(
     *,
     weights: Weights = None,
     anneal: Annealing | str | None = None,
+    memory: Memory = None,
+    engine: str | None = None,
     **changes: Any,
 ) -> StructuralResult:
     """A network learned from rows with missing cells, and hidden variables if `start` has any.
 
-    `data` is a table, a frame, an array or a path; `weights` say how often each row counts.
-    Without a start, the first graph has no arcs. Hidden variables keep at least one child. It ends
-    when the search changes nothing or the score on what was observed stops improving. `settings`
-    (or any of its fields by name in `changes`, such as `cap=64`) say how: see `StructuralSettings`.
+    `data` is a table, a frame, an array or a path, or rows that are read in pieces
+    (`unveil.open_rows` tells of these, and of `memory` and `engine`); `weights` say how often each
+    row counts. Without a start, the first graph has no arcs. Hidden variables keep at least one
+    child. It ends when the search changes nothing or the score on what was observed stops
+    improving. `settings` (or any of its fields by name in `changes`, such as `cap=64`) say how: see
+    `StructuralSettings`.
 
     `score` is BDeu with equivalent sample size 1 unless given; `hidden` says how many states the
     variables of `start` without a column have; `constraints` limit the graph. With `anneal`
@@ -150,8 +157,10 @@ def structural_em(
     >>> found.stopped
     'converged'
     """
-    table = as_table(data, weights)
+    table = rows_of(data, weights, memory, engine)
     annealing = annealing_named(anneal, ANNEALINGS)
+    if isinstance(table, PartedRows) and annealing is not None:
+        table = table.as_table()
     chosen = changed(settings or StructuralSettings(), changes, "structural EM")
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
@@ -171,7 +180,7 @@ def structural_em(
     best, stopped = climb.state.best, climb.stopped
     assert best is not None
     found: Annealed[Network] | None = None
-    if annealing is not None and ticker.keep_going():
+    if annealing is not None and isinstance(table, Table) and ticker.keep_going():
         found = annealed_structure(method, best.network, annealing, seed, ticker)
         best = Scored(found.hypothesis, *observed_score(found.hypothesis, table, method.score))
         last = Step(PHASE, len(trace) + 1, best.score, found.gain, 0.0, ticker.elapsed, "annealed")
@@ -207,7 +216,7 @@ class Climb:
 class StructuralEM:
     """What stays the same in all rounds."""
 
-    table: Table
+    table: Any  # a table, or rows in parts
     score: Score
     prior: DirichletPrior
     limits: Constraints
@@ -219,7 +228,7 @@ class StructuralEM:
     def of(
         cls,
         first: Network,
-        table: Table,
+        table: Table | PartedRows,
         score: Score,
         constraints: Constraints | None,
         settings: StructuralSettings,
@@ -228,8 +237,7 @@ class StructuralEM:
     ) -> StructuralEM:
         """Hidden variables that have children keep at least one."""
         limits = constraints or Constraints()
-        unseen = [n for n in first.names if n not in table or table.missing(n).all()]
-        kept = [n for n in unseen if first.dag.children(n)]
+        kept = [n for n in unseen_in(first, table) if first.dag.children(n)]
         limits = replace(limits, no_leaf=dict.fromkeys([*limits.no_leaf, *kept]))
         prior = settings.prior or score.prior
         return cls(table, score, prior, limits, settings, seed, n_jobs)
@@ -303,8 +311,10 @@ class StructuralEM:
             return None
         return fit(dag, completed, self.prior)
 
-    def completed(self, network: Network) -> Table:
-        """The rows completed under a network, as weighted complete rows."""
+    def completed(self, network: Network) -> Any:
+        """The rows completed under a network, as weighted complete rows, in parts or not."""
+        if self.settings.hard and isinstance(self.table, PartedRows):
+            raise DataError("hard completion needs the rows in memory; leave hard out")
         if self.settings.hard:
             inside = [n for n in network.names if n in self.table]
             return most_probable(network, self.table.select(inside)).table
@@ -323,7 +333,7 @@ class StructuralEM:
             return fit_local(dag, scores, self.prior, [*self.limits.no_leaf])
         return fit(dag, completed, self.prior)
 
-    def _scores(self, completed: Table) -> FamilyScores:
+    def _scores(self, completed: Any) -> FamilyScores:
         ordered = completed.select(sorted(completed.names))
         before = self.settings.structure_prior
         if local_kinds(self.settings.local):
@@ -335,7 +345,9 @@ def _settled(climb: Climb, info: Step) -> StopReason | None:
     return "converged" if climb.next is None else None
 
 
-def observed_score(network: Network, table: Table, score: Score) -> tuple[float, float]:
+def observed_score(
+    network: Network, table: Table | PartedRows, score: Score
+) -> tuple[float, float]:
     """The score of a network on what the rows show, and its log-likelihood there."""
     expected = expected_families(network, table)
     value = score.judge(expected, Sample(table.total_weight, len(network.names)))
@@ -343,7 +355,7 @@ def observed_score(network: Network, table: Table, score: Score) -> tuple[float,
 
 
 def _first(
-    table: Table,
+    table: Table | PartedRows,
     start: Network | DAG | None,
     hidden: Mapping[str, int | Variable],
     generator: np.random.Generator,
@@ -356,4 +368,6 @@ def _first(
         start = DAG(table.names)
     variables = variables_of(start, table, hidden)
     kind = "cluster" if hidden else "random"
+    if isinstance(table, PartedRows):
+        return parted_start(kind, start, variables, table, None, generator)
     return network_to_start(kind, start, variables, table, None, generator)

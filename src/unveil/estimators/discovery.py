@@ -37,7 +37,7 @@ class HiddenVariableDiscovery(TransformerMixin, TableEstimator):
         What a label is that `fit` has not seen: `missing` for an empty cell, with a warning (the
         model then says nothing about it), or `error`.
     max_luck
-        How often luck alone may save as much on rows left out as a hidden variable has to.
+        How often luck alone may gain as much as a hidden variable has to.
     evidence
         Whether to collect evidence too (cross-validation, resampling); slower.
     time_limit

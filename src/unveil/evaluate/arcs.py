@@ -45,12 +45,13 @@ def arc_worth(scores: Families, dag: DAG) -> tuple[ArcWorth, ...]:
     place = {name: i for i, name in enumerate(scores.names)}
     worth = []
     for child in dag.nodes:
-        parents = [place[p] for p in dag.parents(child)]
-        if not parents:
+        own = sorted(place[p] for p in dag.parents(child))
+        if not own:
             continue
-        gains = scores.toggles(place[child], parents)
-        for parent in dag.parents(child):
-            loss = -float(gains[place[parent]])
+        without = [tuple(p for p in own if p != place[q]) for q in dag.parents(child)]
+        whole, *left = scores.many([(place[child], p) for p in (tuple(own), *without)]).tolist()
+        for parent, rest in zip(dag.parents(child), left, strict=True):
+            loss = whole - rest
             worth.append(ArcWorth(parent, child, loss, _words(loss, scores.score_name)))
     return tuple(sorted(worth, key=lambda arc: (-arc.loss, arc.parent, arc.child)))
 

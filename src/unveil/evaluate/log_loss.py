@@ -9,8 +9,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from unveil.engines.rows import PartedRows
 from unveil.errors import DataError
 from unveil.evaluate.folds import fold_tables, n_cases
+from unveil.infer.parted import bits_over
 from unveil.records import Record
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, as_table
@@ -75,13 +77,17 @@ def log_loss(
 
     `weights` say how often each row counts, as a column's name or as numbers. A label that the
     network does not know is an error or, with `unknown="missing"`, a missing cell, about which the
-    network then says nothing: this flatters it.
+    network then says nothing: this flatters it. Of rows in parts (`unveil.open_rows`) there is the
+    mean, not that of every row.
 
     >>> from unveil import datasets
     >>> asia = datasets.network("asia")
     >>> print(log_loss(asia, asia.sample(1000, seed=1)))
     3.1753 bits per row (standard error 0.0579)
     """
+    if isinstance(data, PartedRows):
+        weight, bits, error = bits_over(network, data)
+        return LogLoss(bits, error, np.array([bits]), np.array([weight]))
     coded = hasattr(network, "variables") and not (isinstance(data, Table) and unknown == "error")
     table = as_table(data, weights, like=network if coded else None, unknown=unknown)
     return LogLoss.of(-network.row_log_likelihoods(table) / math.log(2), table.row_weights)

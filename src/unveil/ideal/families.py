@@ -1,8 +1,8 @@
 """`IdealFamilies`: a search sees only the parents that look like the ideal one (thesis 7.2).
 
 It stands between any search and whoever scores: of all additions to a family, only the K that the
-guide ranks first are scored, and the others are as if they were not permitted. Removals are always
-scored, and so are additions that would turn an arc that was asked about.
+guide ranks first are scored, and of all removals the K that lose least; the others are as if they
+were not permitted. So are arcs that would be turned, unless turning may pay.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ from unveil.score.structure import StructurePrior
 __all__ = ["IdealFamilies", "guide_for"]
 
 Numbers = npt.NDArray[np.float64]
+
+TURNING = 0.5
+"""An arc may be turned if the guide promises at least this share of what losing it would cost."""
 
 
 class IdealFamilies:
@@ -60,7 +63,7 @@ class IdealFamilies:
         self.scores, self.k, self.over = scores, k, over
         self.guide = guide if guide is not None else guide_for(scores)
         self.names, self.n_variables = scores.names, scores.n_variables
-        self._turned: dict[int, set[int]] = defaultdict(set)
+        self._turned: dict[int, dict[int, float]] = defaultdict(dict)
         self._guesses: dict[int, tuple[tuple[int, ...], Numbers]] = {}
         self._rows: dict[Family, tuple[frozenset[int], Numbers]] = {}
         self.n_guessed = 0
@@ -93,13 +96,11 @@ class IdealFamilies:
     def toggles(self, child: int, parents: Iterable[int]) -> Numbers:
         """The gains of removals and of the shortlisted additions; `-inf` for all others."""
         own = tuple(sorted(parents))
-        for p in own:
-            self._turned[p].add(child)
-        wanted = frozenset(self._shortlist(child, own))
+        wanted = frozenset((*self._additions(child, own), *self._removals(child, own)))
         known = self._rows.get((child, own))
         if known is not None and known[0] >= wanted:
             return known[1]
-        changed = [v for v in {*wanted, *own} if v != child]
+        changed = sorted(wanted)
         families = [(child, own), *((child, tuple(sorted({*own} ^ {v}))) for v in changed)]
         found = self.scores.many(families)
         row = np.full(self.n_variables, -np.inf)
@@ -126,12 +127,21 @@ class IdealFamilies:
             self.n_guessed += self.n_variables - 1 - len(own)
         return known[1]
 
-    def _shortlist(self, child: int, own: tuple[int, ...]) -> set[int]:
-        """The candidates to score: the best, and those that would turn an arc."""
+    def _additions(self, child: int, own: tuple[int, ...]) -> set[int]:
+        """The additions to score: the best, and those that turn an arc at little loss."""
         gains = self._guess(child, own)
         usable = np.flatnonzero(gains > -np.inf)
-        chosen = self._best(gains, usable)
-        return {*chosen.tolist(), *(self._turned[child] - {*own, child})}
+        turned = {y for y, loss in self._turned[child].items() if gains[y] >= TURNING * loss}
+        return {*self._best(gains, usable).tolist(), *turned}
+
+    def _removals(self, child: int, own: tuple[int, ...]) -> list[int]:
+        """The removals to score: those that lose least, as many as additions."""
+        if not own:
+            return []
+        losses = self.guide.losses(child, own)
+        for p, loss in zip(own, losses.tolist(), strict=True):
+            self._turned[p][child] = loss
+        return [own[i] for i in np.argsort(losses, kind="stable")[: self.k]]
 
     def _best(self, gains: Numbers, usable: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
         if self.over == "all" and self._guesses:

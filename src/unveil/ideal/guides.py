@@ -12,8 +12,10 @@ import numpy.typing as npt
 
 from unveil.errors import DataError, did_you_mean
 from unveil.ideal.profiles import Profile, curve_profile
+from unveil.kernels.curves import curve as curve_of
+from unveil.kernels.curves import tangent_changes
 from unveil.model.curve_fit import Fitter
-from unveil.model.curves import response
+from unveil.model.curves import LINKS, response
 from unveil.statistics.moments import GaussianMoments
 
 __all__ = ["CurveGuide", "Guide", "LinearGuide", "Measure", "checked_measure"]
@@ -33,6 +35,9 @@ class Guide(Protocol):
 
     def replacements(self, child: int, parents: tuple[int, ...], old: int) -> Matrix:
         """The same, relative to the family as it is, for taking each variable in place of `old`."""
+
+    def losses(self, child: int, parents: tuple[int, ...]) -> Matrix:
+        """What dropping each of the parents would lose about, in their order (nats)."""
 
 
 def checked_measure(measure: str) -> Measure:
@@ -78,6 +83,13 @@ class LinearGuide:
             return np.asarray(gains + 0.5 * self.weight * (1 - without / before))
         return np.asarray(gains + 0.5 * self.weight * np.log(before / without))
 
+    def losses(self, child: int, parents: tuple[int, ...]) -> Matrix:
+        """See `Guide`; here they are exact."""
+        own = list(parents)
+        alpha = self._weights(child, own)
+        left = max(self._left(child, own, alpha), 1e-12 * self.scatter[child, child])
+        return _lost(alpha, self.scatter[np.ix_(own, own)], left, self.weight)
+
     def _weights(self, child: int, own: list[int]) -> Matrix:
         inside, right = self.scatter[np.ix_(own, own)], self.scatter[own, child]
         return np.asarray(np.linalg.lstsq(inside, right, rcond=1e-12)[0])
@@ -111,11 +123,15 @@ class CurveGuide:
     def __init__(self, fitter: Fitter, measure: str = "c2", adjust: str = "all") -> None:
         self.fitter, self.measure = fitter, checked_measure(measure)
         self.adjust = adjust
+        self._squares = np.square(fitter.columns)
+        self._last: tuple[object, Matrix, Matrix] | None = None
 
     def gains(self, child: int, parents: tuple[int, ...]) -> Matrix:
         """See `Guide`."""
-        profile = self.profile(child, parents)
-        gains = self._measured(profile)
+        if self._has_tangents:
+            gains = self._changes(child, parents)[0]
+        else:
+            gains = self._measured(self.profile(child, parents))
         gains[[child, *parents]] = -np.inf
         return gains
 
@@ -130,9 +146,49 @@ class CurveGuide:
                 gains += 0.5 * total * np.log(before / after)
         return gains
 
+    def losses(self, child: int, parents: tuple[int, ...]) -> Matrix:
+        """See `Guide`; the curve is replaced by its tangent, ends and offsets fitted along."""
+        if self._has_tangents:
+            return self._changes(child, parents)[1]
+        fitter, curve = self.fitter, self.fitter.curve
+        x, low, high, offsets, weights, variance = fitter.standard(child, parents)
+        inputs = np.ascontiguousarray(fitter.columns[list(parents)])
+        p = np.concatenate([[low, high], offsets, weights])
+        g, jacobian = np.empty(len(x)), np.empty((len(x), len(p)))
+        curve_of(LINKS[curve.link], inputs, p, g, jacobian)
+        spread = g if curve.positive else np.ones(len(x))
+        scaled = jacobian * np.sqrt(fitter.weights / np.square(spread))[:, None]
+        gram = scaled.T @ scaled
+        free = np.arange(len(p) - len(parents), len(p))
+        return _lost(p, gram, variance * fitter.total, fitter.total)[free]
+
+    @property
+    def _has_tangents(self) -> bool:
+        """Whether gains and losses come from one kernel: sums of inputs with additive noise."""
+        curve = self.fitter.curve
+        sums = curve.link != "reaction" and curve.noise == "additive"
+        return self.measure == "tangent" and self.adjust == "all" and sums
+
+    def _changes(self, child: int, parents: tuple[int, ...]) -> tuple[Matrix, Matrix]:
+        """Gains and losses along the tangent, those of the last question remembered."""
+        if self._last is None or self._last[0] != (child, parents):
+            x, low, high, offsets, weights, _ = self.fitter.standard(child, parents)
+            if not len(parents):
+                offsets = np.array([self._level(x, low, high)])
+            p = np.concatenate([[low, high], offsets, weights])
+            gains, losses = np.empty(len(self.fitter.columns)), np.empty(len(parents))
+            tangent_changes(
+                LINKS[self.fitter.curve.link], self.fitter.columns, self._squares,
+                self.fitter.weights, child, np.array(parents, np.int64), p, gains, losses,
+            )  # fmt: skip
+            self._last = (child, parents), gains, losses
+        return self._last[1], self._last[2]
+
     def _measured(self, profile: Profile) -> Matrix:
-        columns = self.fitter.columns
-        return profile.c1(columns) if self.measure == "c1" else profile.c2(columns)
+        columns, squares = self.fitter.columns, self._squares
+        if self.measure == "c1":
+            return profile.c1(columns, squares)
+        return profile.c2(columns, squares)
 
     def profile(self, child: int, parents: tuple[int, ...], old: int | None = None) -> Profile:
         """The ideal parent to add to the family or, with `old`, to replace one of its parents."""
@@ -163,3 +219,15 @@ class CurveGuide:
         middle = float(x @ self.fitter.weights / self.fitter.total)
         share = np.clip((middle - low) / (high - low), 0.02, 0.98)
         return float(unsquash(self.fitter.curve.link, np.array(share)))
+
+
+def _lost(parameters: Matrix, gram: Matrix, left: float, weight: float) -> Matrix:
+    """What the log-likelihood of least squares loses when each parameter is set to zero.
+
+    With b the parameters, G their Gram matrix and R the squares `left` (Wald's statistic inside):
+
+        W / 2 log(1 + b_i^2 / (R (G^-1)_ii)).
+    """
+    ridge = np.diag(1e-10 * gram.diagonal() + np.finfo(float).tiny)
+    inverse = np.linalg.inv(gram + ridge).diagonal()
+    return np.asarray(0.5 * weight * np.log1p(np.square(parameters) / (left * inverse)))

@@ -41,16 +41,16 @@ class Profile:
     constant: float
     rest: tuple[float, float, float] | None
 
-    def c1(self, candidates: Matrix) -> Matrix:
+    def c1(self, candidates: Matrix, squares: Matrix | None = None) -> Matrix:
         """The approximate gain of every candidate, its weight fitted (Eq. 7.13; `002` Eq. 19)."""
-        return self.constant + 0.5 * explained(self.y, candidates, self.metric, self.given)
+        return self.constant + 0.5 * explained(self.y, candidates, self.metric, self.given, squares)
 
-    def c2(self, candidates: Matrix) -> Matrix:
+    def c2(self, candidates: Matrix, squares: Matrix | None = None) -> Matrix:
         """The same with the variance fitted, too (Eq. 7.14); C1 where noise is not additive."""
         if self.rest is None:
-            return self.c1(candidates)
+            return self.c1(candidates, squares)
         k1, k2, total = self.rest
-        taken = explained(self.y, candidates, self.metric, self.given)
+        taken = explained(self.y, candidates, self.metric, self.given, squares)
         scale = k1 / max(float(self.metric @ np.square(self.y)), np.finfo(float).tiny)
         left = np.maximum(k1 - scale * taken, 1e-12 * max(k1, k2))
         return np.asarray(0.5 * total * (math.log(k2) - np.log(left)))

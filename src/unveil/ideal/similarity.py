@@ -54,23 +54,30 @@ def c2(y: Matrix, candidates: Matrix) -> Matrix:
 
 
 def explained(
-    y: Matrix, candidates: Matrix, metric: Matrix | None = None, given: Matrix | None = None
+    y: Matrix,
+    candidates: Matrix,
+    metric: Matrix | None = None,
+    given: Matrix | None = None,
+    squares: Matrix | None = None,
 ) -> Matrix:
     """K(y, z)^2 / K(z, z) of every candidate z; 0 for one that is constant zero.
 
     With `given`, shape (n_given, n_rows), only what is left of y and z beside these vectors
-    counts: their weights are then fitted along.
+    counts: their weights are then fitted along. `squares` are those of the candidates, for those
+    who ask again and again.
     """
-    scaled = candidates if metric is None else candidates * metric
-    with_y = scaled @ y
-    size = np.einsum("ij,ij->i", scaled, candidates)
+    own_metric = np.ones(len(y)) if metric is None else metric
+    size = (np.square(candidates) if squares is None else squares) @ own_metric
     whole = size.copy()
-    if given is not None and len(given):
-        own = given if metric is None else given * metric
-        basis = _inverse_root(own @ given.T)
-        cross = scaled @ (basis @ given).T
-        with_y -= cross @ (basis @ (own @ y))
-        size -= np.square(cross).sum(axis=1)
+    if given is None or not len(given):
+        with_y = candidates @ (own_metric * y)
+    else:
+        basis = _inverse_root((given * own_metric) @ given.T) @ given
+        scaled = basis * own_metric
+        left = y - (scaled @ y) @ basis
+        cross = candidates @ np.column_stack([own_metric * left, scaled.T])
+        with_y = cross[:, 0]
+        size -= np.square(cross[:, 1:]).sum(axis=1)
     usable = size > ALIKE * whole
     out = np.zeros(len(candidates))
     out[usable] = np.square(with_y[usable]) / size[usable]

@@ -28,7 +28,9 @@ class Posterior(Record):
     For discrete variables `probabilities[name]` has shape (n_rows, n_states). For continuous ones
     `means[name]` and `variances[name]` have shape (n_rows,): a variable that a row shows has its
     value and variance 0. Where discrete variables are unseen, the posterior of a continuous one is
-    a mixture of Gaussians, of which these are the first two moments. `log_evidence` is log P(what
+    a mixture of Gaussians, of which these are the first two moments; asked about a single row,
+    `mixtures[name]` has the weight, mean and variance of each part, shape (n_parts, 3).
+    `log_evidence` is log P(what
     was seen) per row, in nats (a log-density if numbers were seen); `standard_errors` is empty
     unless a sampling method answered.
     """
@@ -40,6 +42,7 @@ class Posterior(Record):
     standard_errors: Mapping[str, Matrix] = field(default_factory=dict)
     means: Mapping[str, Matrix] = field(default_factory=dict)
     variances: Mapping[str, Matrix] = field(default_factory=dict)
+    mixtures: Mapping[str, Matrix] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, name: str) -> Matrix:
         """The probabilities of a discrete variable, the means of a continuous one."""

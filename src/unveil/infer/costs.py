@@ -11,6 +11,7 @@ __all__ = [
     "CLIQUE",
     "ENTRY_SETUP",
     "FACTOR_BYTES",
+    "FOREST_ROWS",
     "GROUP_PASS",
     "GROUP_SETUP",
     "HEAVY_CELL",
@@ -36,6 +37,10 @@ MOST_ENTRIES = 20_000_000
 """A reduced model with more entries is not made."""
 MOST_POSTERIORS = 20_000_000
 """Posteriors of configurations are kept for so many (rows times configurations) at a time."""
+
+# Forests of hidden variables above observed columns.
+FOREST_ROWS = 50
+"""For fewer rows the junction tree takes them."""
 
 # The junction tree, for rows of any pattern.
 TREE_CELL = 3.0

@@ -8,7 +8,7 @@ serves a network through all its parameters.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -17,12 +17,13 @@ import numpy.typing as npt
 
 from unveil.errors import SizeError
 from unveil.infer import costs
+from unveil.infer.forest import ForestModel
 from unveil.infer.reduced import ReducedModel
 from unveil.infer.rows import Rows
 from unveil.infer.tree import Evidence, JunctionTree
 from unveil.model.flat import FlatTables
 
-__all__ = ["ObservedRows", "Part", "ReducedRows", "TreeRows"]
+__all__ = ["ForestRows", "ObservedRows", "Part", "ReducedRows", "TreeRows"]
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
@@ -230,3 +231,73 @@ class TreeRows:
             "these rows lack too much for a list of all configurations of what they lack; only "
             "marginals and expected counts can be had. Use fewer hidden variables or states."
         )
+
+
+class ForestRows:
+    """Rows of a forest of hidden variables above observed leaves, whatever leaves they lack.
+
+    Explanations and draws are left to the junction tree.
+    """
+
+    def __init__(
+        self, layout: FlatTables, rows: Rows, places: Places, make_tree: Callable[[], Part]
+    ) -> None:
+        self.rows, self.weights = places, rows.weights[places]
+        self._layout, self._make_tree = layout, make_tree
+        self._model = ForestModel(layout.network)
+        whole = len(places) == rows.n_rows
+        self._codes = rows.codes if whole else np.ascontiguousarray(rows.codes[:, places])
+        self._missing = rows.evidence.missing
+
+    def with_weights(self, weights: Vector) -> ForestRows:
+        other = copy.copy(self)
+        other.weights = weights
+        return other
+
+    def marginals(self, tables: Vector, targets: Sequence[int]) -> tuple[Vector, list[Matrix]]:
+        if not targets:
+            return self._model.log_likelihoods(tables, self._codes), []
+        log_z = np.empty(len(self.rows))
+        sizes = [self._layout.network.variables[t].n_states for t in targets]
+        found = [np.empty((len(self.rows), size)) for size in sizes]
+        parts = self._layout.split(tables)
+        for block, logs, posterior in self._model.posteriors(tables, self._codes):
+            log_z[block] = logs
+            for whole, target in zip(found, targets, strict=True):
+                whole[block] = self._marginal(posterior, block, target, parts[target])
+        return log_z, found
+
+    def add_expected(self, tables: Vector, counts: Vector) -> float:
+        log_z, expected = self._model.expected_vector(tables, self._codes, self.weights)
+        counts += expected
+        return float((log_z * self.weights).sum())
+
+    def configurations(self, tables: Vector) -> Matrix:
+        return self._tree.configurations(tables)
+
+    def add_counts(self, configurations: Matrix, counts: Vector) -> None:
+        self._tree.add_counts(configurations, counts)
+
+    def most_probable(self, tables: Vector) -> tuple[Vector, Any]:
+        return self._tree.most_probable(tables)
+
+    def draws(self, tables: Vector, generator: np.random.Generator) -> tuple[Vector, Any]:
+        return self._tree.draws(tables, generator)
+
+    @cached_property
+    def _tree(self) -> Part:
+        return self._make_tree()
+
+    def _marginal(self, posterior: Matrix, block: slice, target: int, table: Matrix) -> Matrix:
+        """P(target | row) from the posteriors of the hidden variables."""
+        model = self._model
+        if target in model.hidden:
+            h = model.hidden.index(target)
+            return posterior[:, model.place[h] : model.place[h + 1]]
+        h, _ = model.leaf_of[target]
+        above = posterior[:, model.place[h] : model.place[h + 1]]
+        share = above @ table.reshape(above.shape[1], -1)
+        shown = np.flatnonzero(self._codes[target, block] != self._missing)
+        codes = self._codes[target, block][shown]
+        share[shown] = np.eye(share.shape[1])[codes] * above[shown].sum(axis=1, keepdims=True)
+        return share

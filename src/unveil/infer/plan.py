@@ -3,7 +3,8 @@
 Rows that lack nothing need no sum. Rows that lack the same few variables can be summed over by the
 reduced model of these; the junction tree takes rows of any pattern. One pattern of a hidden
 variable in a thousand rows is the reduced model's best case, a thousand patterns of one row each
-the tree's.
+the tree's. Where hidden variables form a forest above observed columns, rows go through the forest
+in blocks, whatever columns they lack.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy.typing as npt
 
 from unveil.errors import SizeError
 from unveil.infer import costs
-from unveil.infer.parts import ObservedRows, Part, ReducedRows, TreeRows
+from unveil.infer.forest import inner_variables
+from unveil.infer.parts import ForestRows, ObservedRows, Part, ReducedRows, TreeRows
 from unveil.infer.reduced import ReducedModel
 from unveil.infer.rows import Patterns, Rows
 from unveil.infer.tree import JunctionTree, memory_limit
@@ -65,6 +67,16 @@ def _with_gaps(
         return []
     if rows.is_soft:
         return [TreeRows(layout, rows, patterns.rows(gaps), make_tree(), use.n_jobs)]
+    if not use.trees_first and _forest_suits(layout.network, rows, gaps):
+        places = patterns.rows(gaps)
+        return [
+            ForestRows(
+                layout,
+                rows,
+                places,
+                lambda: TreeRows(layout, rows, places, make_tree(), use.n_jobs),
+            )
+        ]
     choice = _Choice(layout.network, patterns, gaps, use)
 
     def reduced(pattern: int) -> Part:
@@ -86,6 +98,17 @@ def _with_gaps(
         left[chosen] = False
         parts.append(TreeRows(layout, rows, patterns.rows(left), tree, use.n_jobs))
     return parts
+
+
+def _forest_suits(network: Network, rows: Rows, gaps: Chosen) -> bool:
+    """Whether all variables with children are unseen in these rows, and a forest.
+
+    One alone is better left to reduced models; for few rows a tree that is kept is as good.
+    """
+    inner = inner_variables(network)
+    if inner is None or len(inner) < 2 or rows.n_rows < costs.FOREST_ROWS:
+        return False
+    return bool(rows.patterns.lacks[inner][:, gaps].all())
 
 
 class _Choice:

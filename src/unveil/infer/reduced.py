@@ -6,7 +6,8 @@ much less work than passing messages through the whole network.
 
 With many rows, families are put together: six binary children of a hidden variable become one with
 64 configurations, whose logs are added up once per pass instead of once per row, and whose counts
-are taken apart once at the end.
+are taken apart once at the end. Configurations are padded to a multiple of the numbers that a
+processor works on at a time.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ import numpy.typing as npt
 
 from unveil.infer import costs
 from unveil.infer.tree import N_PARTS
-from unveil.kernels.reduced import ReducedPlan, reduced_pass
+from unveil.kernels.reduced import ReducedPlan, add_rows, hand_out_rows, reduced_pass
 from unveil.kernels.threads import in_threads
 from unveil.model.network import Network
 
@@ -29,10 +31,15 @@ __all__ = ["ReducedModel"]
 
 Matrix = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
-THREAD_WORK = 2_000_000
+THREAD_WORK, MUCH_WORK = 10_000_000, 300_000_000
+"""From so much work on it is done in two parts, or in more: every part has counts of its own."""
 GROUP_SIZES = ((4000, 64), (1000, 16), (0, 1))
 """From so many rows on, families are put together while they have at most so many configurations
 of what is seen: beyond 64, reading the larger tables costs what the fewer look-ups save."""
+LANES = 8
+"""How many numbers a processor works on at a time; with fewer configurations than `FEW` it does not
+pay to fill them up."""
+FEW = 6
 
 
 class ReducedModel:
@@ -91,13 +98,13 @@ class ReducedModel:
         layout = self._layout(1)
         plan, every = layout.plan, np.arange(self.n_configurations)
         mass = (posterior * weights[:, None]).ravel()
-        flat = np.zeros(self.n_entries)
+        flat = np.zeros(layout.n_entries)
         for f, first in enumerate(plan.first):
             place = np.full(codes.shape[1], first, np.int64)
             for m in range(plan.member_first[f], plan.member_first[f + 1]):
                 place += codes[plan.member[m]].astype(np.int64) * int(plan.step[m])
             flat += np.bincount((place[:, None] + every).ravel(), mass, flat.size)
-        return layout.counts(flat, size)
+        return layout.counts(layout.taken_apart(flat), size)
 
     def _run(
         self, tables: Matrix, codes: Any, weights: Matrix | None, keep: bool
@@ -107,27 +114,41 @@ class ReducedModel:
         logs = layout.logs(tables)
         log_z = np.empty(n_rows)
         posterior = np.empty((n_rows, self.n_configurations) if keep else (0, 0))
-        n_parts = N_PARTS if n_rows * self.cost >= THREAD_WORK else 1
-        flat = np.zeros((n_parts, 0 if weights is None else logs.size))
+        work = n_rows * self.cost
+        n_parts = N_PARTS if work >= MUCH_WORK else 2 if work >= THREAD_WORK else 1
+        flat: list[Matrix] = [np.zeros(0)] * n_parts
         row_weights = np.ones(n_rows) if weights is None else np.asarray(weights, np.float64)
         edges = [int(e) for e in np.linspace(0, n_rows, n_parts + 1)]
 
-        def work(part: int) -> None:
+        def passed(part: int) -> None:
+            counts = np.zeros(0 if weights is None else logs.size)
             reduced_pass(
                 layout.plan, logs, codes, row_weights, edges[part], edges[part + 1], log_z,
-                posterior, flat[part],
+                posterior, counts,
             )  # fmt: skip
+            if weights is not None:
+                flat[part] = layout.taken_apart(counts)
 
-        in_threads(work, n_parts)
-        counts = np.zeros(0) if weights is None else layout.counts(flat.sum(axis=0), tables.size)
+        in_threads(passed, n_parts)
+        counts = (
+            np.zeros(0) if weights is None else layout.counts(np.sum(flat, axis=0), tables.size)
+        )
         return log_z, posterior, counts
 
     def _layout(self, group_size: int) -> _Layout:
         """The layout for groups of this size, made when first needed."""
         if group_size not in self._layouts:
             groups = self._groups(group_size)
-            self._layouts[group_size] = _Layout(self._plan(groups), *self._entries(groups))
+            self._layouts[group_size] = _Layout(
+                self._plan(groups), self.n_configurations, self._entries, *self._rows(groups)
+            )
         return self._layouts[group_size]
+
+    @property
+    def _width(self) -> int:
+        """The number of configurations, padded."""
+        k = self.n_configurations
+        return k if k < FEW else -(-k // LANES) * LANES
 
     def _groups(self, group_size: int) -> list[_Group]:
         """Families put together, in their order, while they have few configurations seen."""
@@ -145,7 +166,7 @@ class ReducedModel:
     def _plan(self, groups: Sequence[_Group]) -> ReducedPlan:
         first, members, steps, member_first = [0], [], [], [0]
         for group in groups:
-            step = self.n_configurations
+            step = self._width
             for m in reversed(group.seen):
                 members.append(m)
                 steps.append(step)
@@ -157,28 +178,47 @@ class ReducedModel:
             np.array(member_first, np.int64),
             np.array(members, np.int64),
             np.array(steps, np.uint32),
-            self.n_configurations,
+            self._width,
         )
 
-    def _entries(self, groups: Sequence[_Group]) -> tuple[Indices, Indices]:
-        """For every family's share of a group's entry: that entry, and the one in the tables."""
-        own, theirs, start = [], [], 0
+    @cached_property
+    def _entries(self) -> Indices:
+        """Where each entry of the relevant families is in the tables, shape (n_rows, K).
+
+        A row for every configuration of what is seen of a family, one family after the other.
+        """
+        found = []
+        for v, family in zip(self.relevant, self._families, strict=True):
+            seen = [m for m in family if m not in self._hidden]
+            axes = [*seen, *self._hidden]
+            entry = np.full([self._n_states[m] for m in axes], self._table_first[v], np.int64)
+            step = 1
+            for m in reversed(family):
+                view = [1] * len(axes)
+                view[axes.index(m)] = self._n_states[m]
+                entry += (np.arange(self._n_states[m]) * step).reshape(view)
+                step *= self._n_states[m]
+            found.append(entry.reshape(-1, self.n_configurations))
+        return np.concatenate(found)
+
+    def _rows(self, groups: Sequence[_Group]) -> tuple[Indices, Indices]:
+        """For every configuration of what a group sees, the rows of its families (see there)."""
+        first, rows, start = [np.zeros(1, np.int64)], [], 0
         for group in groups:
-            shape = [self._n_states[m] for m in group.seen] + list(self.shape)
-            axes = [*group.seen, *self._hidden]
-            size = math.prod(shape)
-            for v, family in group.families:
-                entry = np.full(shape, self._table_first[v], np.int64)
-                step = 1
-                for m in reversed(family):
+            shape = [self._n_states[m] for m in group.seen]
+            own = []
+            for _, family in group.families:
+                row, step = np.zeros(shape, np.int64), 1
+                for m in reversed([m for m in family if m not in self._hidden]):
                     view = [1] * len(shape)
-                    view[axes.index(m)] = self._n_states[m]
-                    entry += (np.arange(self._n_states[m]) * step).reshape(view)
+                    view[group.seen.index(m)] = self._n_states[m]
+                    row += (np.arange(self._n_states[m]) * step).reshape(view)
                     step *= self._n_states[m]
-                own.append(np.arange(start, start + size))
-                theirs.append(entry.ravel())
-            start += size
-        return np.concatenate(own), np.concatenate(theirs)
+                own.append(start + row.ravel())
+                start += step
+            first.append(np.full(len(own[0]), len(own)))
+            rows.append(np.column_stack(own).ravel())
+        return np.cumsum(np.concatenate(first)), np.concatenate(rows)
 
 
 @dataclass(frozen=True)
@@ -191,18 +231,50 @@ class _Group:
 
 @dataclass(frozen=True)
 class _Layout:
-    """How tables become the kernel's logs, and the kernel's counts become those of the tables."""
+    """How tables become the kernel's logs, and the kernel's counts become those of the tables.
+
+    `entries` are places in the tables, a row for every configuration of what is seen of a family.
+    Row i of the kernel is the sum of the rows `row[first[i] : first[i + 1]]` of these.
+    """
 
     plan: ReducedPlan
-    own: Indices
-    theirs: Indices
+    n_configurations: int
+    entries: Indices
+    first: Indices
+    row: Indices
+
+    @property
+    def n_entries(self) -> int:
+        """How many numbers the kernel reads, those that pad among them."""
+        return (len(self.first) - 1) * self.plan.n_configurations
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether no families are put together."""
+        return len(self.row) == len(self.entries) == len(self.first) - 1
 
     def logs(self, tables: Matrix) -> Matrix:
-        """The log of every group's product, entry by entry."""
+        """The log of every group's product, entry by entry; what pads is impossible."""
         with np.errstate(divide="ignore"):
             logs = np.log(tables)
-        return np.asarray(np.bincount(self.own, logs[self.theirs]), np.float64)
+        own = np.full((len(self.entries), self.plan.n_configurations), -np.inf)
+        own[:, : self.n_configurations] = logs[self.entries]
+        if self._is_plain:
+            return own.ravel()
+        out = np.empty((len(self.first) - 1, own.shape[1]))
+        add_rows(self.first, self.row, own, out)
+        return out.ravel()
 
-    def counts(self, counts: Matrix, size: int) -> Matrix:
-        """Every group's counts handed to each of its families, laid out like the tables."""
-        return np.asarray(np.bincount(self.theirs, counts[self.own], size), np.float64)
+    def taken_apart(self, counts: Matrix) -> Matrix:
+        """Every group's counts handed to each of its families, laid out like `entries`."""
+        given = counts.reshape(len(self.first) - 1, -1)
+        if self._is_plain:
+            return given
+        out = np.zeros((len(self.entries), given.shape[1]))
+        hand_out_rows(self.first, self.row, given, out)
+        return out
+
+    def counts(self, taken_apart: Matrix, size: int) -> Matrix:
+        """The counts laid out like the tables."""
+        own = taken_apart[:, : self.n_configurations].ravel()
+        return np.asarray(np.bincount(self.entries.ravel(), own, size), np.float64)

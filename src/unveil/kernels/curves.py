@@ -30,6 +30,7 @@ __all__ = [
     "fit_curve",
     "fit_families",
     "start_curve",
+    "tangent_changes",
 ]
 
 Array = npt.NDArray[Any]
@@ -301,3 +302,100 @@ def fit_families(
             if found < left[f]:
                 left[f] = found
                 parameters[f, :size] = p
+
+
+@compiled(error_model="numpy")
+def tangent_changes(
+    kind: int,
+    columns: Array,
+    squares: Array,
+    weights: Array,
+    child: int,
+    parents: Array,
+    p: Array,
+    gains: Array,
+    losses: Array,
+) -> None:
+    """Fill in what every addition to a family gains, and every removal loses, along its tangent.
+
+    The curve g of `SIGMOID` or `HYPERBOLIC` is replaced by its tangent at p, everything fitted
+    along. With residuals r, the Jacobian J, a candidate's input z times the slope as its column,
+    both less what J explains, R = r . r and W the total weight,
+
+        gain = W/2 (log R - log(R - (r . z)^2 / z . z)),
+        loss = W/2 log(1 + p_j^2 / (R (J'J)^-1_jj)).
+
+    `columns` and their `squares` have shape (n_columns, n_rows), `gains` (n_columns,), `losses`
+    (n_parents,). Variables of the family gain nothing.
+    """
+    k, n, size = len(parents), columns.shape[1], len(p)
+    inputs = np.empty((k, n))
+    for j in range(k):
+        inputs[j] = columns[parents[j]]
+    g, jacobian = np.empty(n), np.empty((n, size))
+    curve(kind, inputs, p, g, jacobian)
+    total, left = 0.0, 0.0
+    sides, slopes = np.zeros((n, size + 1)), np.empty(n)
+    for m in range(n):
+        r = columns[child, m] - g[m]
+        left += weights[m] * r * r
+        total += weights[m]
+        slopes[m] = weights[m] * jacobian[m, 2] * jacobian[m, 2]
+        sides[m, 0] = weights[m] * jacobian[m, 2] * r
+    gram, pull = np.empty((size, size)), np.empty(size)
+    _normal_equations(jacobian, columns[child] - g, weights, gram, pull)
+    for i in range(size):
+        gram[i, i] += 1e-9 * gram[i, i] + 1e-12
+    unit = np.empty(size)
+    inverse = np.empty((size, size))  # of the Cholesky factor, by columns of the identity
+    _lower(gram)
+    for i in range(size):
+        unit[:] = 0.0
+        unit[i] = 1.0
+        for a in range(i, size):
+            for q in range(i, a):
+                unit[a] -= gram[a, q] * unit[q]
+            unit[a] /= gram[a, a]
+        inverse[:, i] = unit
+    pulled = inverse @ pull
+    for m in range(n):
+        one = weights[m] * jacobian[m, 2]
+        for i in range(size):
+            along = 0.0
+            for q in range(i + 1):
+                along += inverse[i, q] * jacobian[m, q]
+            sides[m, 1 + i] = one * along
+    cross = columns @ sides
+    lengths = squares @ slopes
+    for v in range(len(columns)):
+        with_r, length = cross[v, 0], lengths[v]
+        for i in range(size):
+            with_r -= cross[v, 1 + i] * pulled[i]
+            length -= cross[v, 1 + i] * cross[v, 1 + i]
+        gains[v] = 0.0
+        if length > 1e-9 * lengths[v]:
+            share = min(with_r * with_r / (length * left), 1.0 - 1e-12)
+            gains[v] = -0.5 * total * math.log(1.0 - share)
+    for j in range(k):
+        at = size - k + j
+        spread = 0.0
+        for i in range(size):
+            spread += inverse[i, at] * inverse[i, at]
+        losses[j] = 0.5 * total * math.log(1.0 + p[at] * p[at] / (left * spread))
+        gains[parents[j]] = 0.0
+    gains[child] = 0.0
+
+
+@compiled(error_model="numpy")
+def _lower(a: Array) -> None:
+    """The Cholesky factor of a positive definite matrix, in its lower half."""
+    n = len(a)
+    for j in range(n):
+        for i in range(j, n):
+            total = a[i, j]
+            for q in range(j):
+                total -= a[i, q] * a[j, q]
+            if i == j:
+                a[j, j] = math.sqrt(max(total, 1e-300))
+            else:
+                a[i, j] = total / a[j, j]

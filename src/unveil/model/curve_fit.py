@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from unveil.errors import DataError
-from unveil.kernels.curves import curve, fit_families
+from unveil.kernels.curves import curve, fit_curve, fit_families
 from unveil.model.curves import LINKS, Curve
 
 __all__ = ["CurveRows", "Fitted", "Fitter", "multiplicative_loss"]
@@ -172,6 +172,31 @@ class Fitter:
         return self._in_units(
             child, parents, own, self._variance(left)[0], float(self._likelihood(children, left)[0])
         )
+
+    def fit_from(
+        self, child: int, parents: Sequence[int], low: float, high: float, offsets: Matrix,
+        weights: Matrix,
+    ) -> Fitted:  # fmt: skip
+        """One family's curve, fitted on from parameters in the units of the data.
+
+        For additive noise.
+        """
+        own, mean, spread = list(parents), self.mean[child], self.spread[child]
+        scaled = weights * self.spread[own]
+        shifts = weights * self.mean[own]
+        moved = offsets + (shifts if self.curve.link == "reaction" else shifts.sum())
+        p = np.concatenate([[(low - mean) / spread, (high - mean) / spread], moved, scaled])
+        sizes = (2, len(offsets), len(own))
+        limits = np.repeat(LIMITS, sizes)
+        p = np.clip(p, -limits, limits)
+        left = fit_curve(
+            LINKS[self.curve.link], np.ascontiguousarray(self.columns[own]),
+            np.ascontiguousarray(self.columns[child]), self.weights, False, p, limits, MAX_STEPS,
+            TOLERANCE,
+        )  # fmt: skip
+        found = np.array([left])
+        likelihood = float(self._likelihood(np.array([child]), found)[0])
+        return self._in_units(child, parents, p, float(self._variance(found)[0]), likelihood)
 
     def _kernel(
         self, children: npt.NDArray[np.int64], parents: Sequence[Sequence[int]]

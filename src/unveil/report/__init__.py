@@ -9,6 +9,7 @@
   `discover_folder`: `write_discovery`, page, networks and posteriors as files
 - `context_tree`: `context_tree`, a tree of contexts inside a family as SVG
 - `sensitivity_figure`: `draw_sensitivity`, how the graph depends on the equivalent sample size
+- `course_figure`: `draw_course`, the course of information-bottleneck EM against gamma
 - `classify_page`: `classify_page`, the page of `unveil classify`, and `write_classification`, all
   its files; `square_chart`: its curves and weights
 - `numbers_page`, `numbers_folder`: the same for tables of numbers; `loadings_chart`: loadings of a
@@ -19,6 +20,7 @@
 from unveil.report.charts import bar_chart, before_after_chart, line_chart
 from unveil.report.classify_page import classify_page, write_classification
 from unveil.report.context_tree import context_tree
+from unveil.report.course_figure import draw_course
 from unveil.report.discover_folder import write_discovery
 from unveil.report.discover_page import discover_page
 from unveil.report.layout import Box, Layout, layout
@@ -44,6 +46,7 @@ __all__ = [
     "context_tree",
     "discover_page",
     "draw",
+    "draw_course",
     "draw_sensitivity",
     "layout",
     "learn_page",

@@ -27,6 +27,7 @@ def discover_page(report: DiscoveryReport, table_name: str) -> Page:
         [
             ("rows", report.table.n_rows),
             *_cases(report.table),
+            *([("rows judged on", f"{report.whole.n_cases:,.0f}")] if report.whole else []),
             ("columns", report.table.n_columns),
             ("hidden variables", len(report.hidden)),
             ("score gained (nats)", f"{found.gain:+,.1f}"),

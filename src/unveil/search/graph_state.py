@@ -125,9 +125,9 @@ class GraphState:
         if not self.parents[y, x] or self.rules.required_now(self.parents)[y, x]:
             return False
         if kind == DELETE:
-            return True
+            return bool(self.toggles[y, x] > -np.inf)
         turns = may_reverse(self.parents, self.reach, self.rules.allowed, self.room, x, y)
-        return bool(turns and self.toggles[x, y] > -np.inf)
+        return bool(turns and self.toggles[x, y] + self.toggles[y, x] > -np.inf)
 
     def apply(self, move: Move) -> None:
         """Carry out a legal move."""

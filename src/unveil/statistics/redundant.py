@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from unveil.statistics.moments import GaussianMoments, Matrix
+from unveil.table.core import Table
 
-__all__ = ["Redundant", "redundant_columns"]
+__all__ = ["Redundant", "redundant_columns", "redundant_with_gaps"]
 
 EXPLAINED = 1e-10
 """A column is a function of others if they leave at most this share of its variance: its digits in
@@ -37,6 +38,31 @@ class Redundant:
             return f"column {self.name!r} is {self.of[0]!r} in other units, or a copy of it"
         sources = ", ".join(map(repr, self.of[:6])) + (", ..." if len(self.of) > 6 else "")
         return f"column {self.name!r} is an exact sum of multiples of {sources}"
+
+
+def redundant_with_gaps(table: Table) -> list[Redundant]:
+    """The continuous columns that have one value wherever they have any, or are functions of others
+    in all rows that show them all.
+
+    >>> seen = {"a": [0.5, None, 2.5, 4.0, 1.0], "b": [3.5, 3.5, None, 3.5, 3.5]}
+    >>> print(*redundant_with_gaps(Table.from_frame(seen)))
+    column 'b' has the value 3.5 in every row
+    """
+    names = [v.name for v in table.variables if not v.is_discrete]
+    values = np.array([table.column(n) for n in names], np.float64).reshape(len(names), -1)
+    found = []
+    for name, column in zip(names, values, strict=True):
+        seen = column[~np.isnan(column)]
+        if seen.size and np.ptp(seen) <= 8 * np.finfo(float).eps * np.abs(seen).max():
+            found.append(Redundant(name, (), float(seen[0])))
+    constant = {r.name for r in found}
+    varying = [i for i, name in enumerate(names) if name not in constant]
+    whole = ~np.isnan(values[varying]).any(axis=0)
+    if varying and whole.sum() > len(varying) + 2:
+        rows = np.ascontiguousarray(values[varying][:, whole].T)
+        moments = GaussianMoments.of_rows(rows, np.ones(len(rows)))
+        found += [r for r in redundant_columns([names[i] for i in varying], moments) if r.of]
+    return found
 
 
 def redundant_columns(names: Sequence[str], moments: GaussianMoments) -> list[Redundant]:

@@ -49,7 +49,8 @@ class TableDescription(Record):
     n_columns: int
     total_weight: float
     n_missing: int
-    n_distinct_rows: int
+    n_distinct_rows: int | None
+    """`None` where they were not counted, as of rows that are read in pieces."""
     columns: tuple[ColumnDescription, ...]
     oddities: tuple[str, ...]
     """About the table as a whole; each column has its own."""

@@ -112,6 +112,9 @@ def _rows(engine: Any) -> Table:
 
     For work that goes over rows, such as EM: nothing that counts by weight can tell them apart.
     """
+    if hasattr(engine, "as_table"):
+        table: Table = engine.as_table()
+        return table
     if not all(v.is_discrete for v in engine.variables):
         raise DataError("an engine with continuous columns has no list of distinct rows")
     found = engine.distinct(range(len(engine.variables)))

@@ -133,8 +133,8 @@ def undecided(continuous: Sequence[str]) -> DataError:
             f'they are with kinds={{{continuous[0]!r}: "discrete"}}, or leave them out.',
             f"Make them discrete with --discretize equal_frequency (or {others}), read them as "
             f"they are with --discrete NAME, or leave them out with --drop NAME.",
-            "On the page of the table, choose how numbers are cut, take them as states, or leave "
-            "them out.",
+            "Choose on this page how numbers are cut; or, on the page Table, take them as states "
+            "or leave them out.",
         ),
     )
 

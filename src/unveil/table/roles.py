@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 
 import numpy as np
@@ -10,9 +11,10 @@ import numpy as np
 from unveil.table.core import Column, Table
 from unveil.table.fold import row_groups
 from unveil.table.text import MAX_INTEGER_STATES
+from unveil.table.variable import Label
 from unveil.table.weights import named_like_weights
 
-__all__ = ["FEW_ROWS", "Role", "role_of"]
+__all__ = ["FEW_ROWS", "Role", "labels_role", "numbers_role", "role_of"]
 
 FEW_ROWS = 50
 """In so few rows, or with so few states, no column is taken for an identifier."""
@@ -53,22 +55,24 @@ def role_of(table: Table, name: str) -> Role | None:
     if table.weights is None and _counts_rows(table, name):
         return Role.COUNT
     if table.variable(name).is_discrete:
-        return _labels_role(table, name, present)
-    return _numbers_role(name, present)
+        seen = np.flatnonzero(np.bincount(present))
+        labels = [table.variable(name).labels[int(code)] for code in seen]
+        return labels_role(labels, len(present))
+    return numbers_role(name, present)
 
 
-def _labels_role(table: Table, name: str, present: Column) -> Role | None:
-    seen = np.flatnonzero(np.bincount(present))
-    labels = [table.variable(name).labels[int(code)] for code in seen]
+def labels_role(labels: Sequence[Label], n_present: int) -> Role | None:
+    """The same, for a column in which these labels occur in so many cells."""
     texts = [label.strip() for label in labels if isinstance(label, str)]
     if len(texts) == len(labels) > MAX_INTEGER_STATES and all(map(_DATE.fullmatch, texts)):
         return Role.DATE
-    if len(seen) > max(FEW_ROWS, 0.9 * len(present)):
+    if len(labels) > max(FEW_ROWS, 0.9 * n_present):
         return Role.IDENTIFIER
     return None
 
 
-def _numbers_role(name: str, present: Column) -> Role | None:
+def numbers_role(name: str, present: Column) -> Role | None:
+    """The same, for a column of these numbers, none of them missing."""
     if len(present) <= FEW_ROWS or (present != np.floor(present)).any():
         return None
     if (np.diff(present) == 1).all():

@@ -36,7 +36,7 @@ from unveil.table.places import at, correct_or_reread
 from unveil.table.text import MAX_INTEGER_STATES
 from unveil.table.variable import Label, Variable, label_text
 
-__all__ = ["infer_objects", "infer_typed", "known_typed"]
+__all__ = ["check_type", "infer_objects", "infer_typed", "known_typed"]
 
 
 def infer_typed(
@@ -164,6 +164,11 @@ def _plain(
         f"{at(source, None, name)}: the column holds {values.type}; a cell must be one label or "
         "number. Take the column out, or turn it into plain columns first."
     )
+
+
+def check_type(name: str, kind: Any, source: str) -> None:
+    """An error unless cells of this Arrow type can be labels or numbers."""
+    _plain(name, pa.chunked_array([], kind), (), source)
 
 
 def _without(values: Any, markers: list[str]) -> Any:

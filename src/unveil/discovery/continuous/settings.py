@@ -32,9 +32,8 @@ class NumberSettings:
     def __post_init__(self) -> None:
         if curve_named(self.family) is not None:
             raise DataError(
-                f"hidden parents are found with linear families; the posterior of what is hidden "
-                f"behind {self.family} ones is not known here. Curves between columns can be "
-                "learned.",
+                f"hidden parents are found with linear families only, not {self.family} ones. "
+                "Curves between columns can be learned.",
                 hint=Hint(
                     f"learn(table, family={self.family!r})", f"unveil learn --family {self.family}"
                 ),

@@ -18,10 +18,13 @@ from unveil.em.mixture.door import (
     checked_prior,
     checked_table,
 )
-from unveil.em.mixture.fit import STARTS, MixtureSettings, fit_mixture, table_values
+from unveil.em.mixture.fit import METHODS, STARTS, MixtureSettings, fit_mixture, table_values
 from unveil.em.mixture.notes import notes_on
+from unveil.em.mixture.whole import DRAWN, fitted_to_all, refuse_score
 from unveil.em.mixture.words import in_classes
 from unveil.em.scores import hidden_scores
+from unveil.engines.door import Memory, opened
+from unveil.engines.rows import PartedRows
 from unveil.errors import DataError, Hint, did_you_mean
 from unveil.evaluate.certainty import certainty_of
 from unveil.evaluate.cross_validation import CrossValidation, cross_validate
@@ -66,6 +69,10 @@ def latent_classes(
     n_bins: int = 3,
     keep: Collection[str] = (),
     anneal: Annealing | str | None = None,
+    memory: Memory = None,
+    engine: str | None = None,
+    method: str = "em",
+    compare: int = 0,
 ) -> MixtureResult:
     """Mixtures with every number of classes in `n_classes`, and the best of them by `score`.
 
@@ -91,9 +98,12 @@ def latent_classes(
     (`both`), or where probabilistic K-means ends (`k-means`). With
     `anneal` ("adversary", "random" or an `unveil.anneal.Annealing`) the weights of the rows are
     annealed from the best start, which gets EM out of its local maximum; that counts as one more
-    start.
+    start. `method="bottleneck"` takes one run of information-bottleneck EM (`unveil.ib_em`) instead
+    of the starts; `compare` asks for so many random starts beside it, to see how many it beats.
 
-    `data`, `weights`, `drop`, `discretize`, `n_bins` and `keep` are as in `unveil.learn`. `name`
+    `data`, `weights`, `drop`, `discretize`, `n_bins`, `keep`, `memory` and `engine` are as in
+    `unveil.learn`. Of rows that do not fit in memory, some are drawn to find where EM ends; from
+    there it goes on over all parts, whose figures decide. `name`
     gets an underscore after it if the table has such a column. `seed` repeats a run, `progress`
     listens.
 
@@ -117,7 +127,37 @@ def latent_classes(
     prior = checked_prior(prior, equivalent_sample_size)
     explaining = [covariates] if isinstance(covariates, str) else list(covariates)
     away = [*([drop] if isinstance(drop, str) else drop), *explaining]
-    read, table = read_and_ready(data, weights, dict.fromkeys(away), discretize, n_bins, keep)
+    rows = opened(
+        data, weights, memory, engine, drop=away, discretize=discretize, n_bins=n_bins, keep=keep
+    )
+    if isinstance(rows, PartedRows):
+        if explaining or folds or held_out or bootstrap or anneal is not None:
+            raise DataError(
+                "covariates, folds, held_out, bootstrap and anneal go over single rows, which do "
+                "not fit in memory; leave them out, or allow more memory"
+            )
+        if seed is None:
+            seed = int(np.random.default_rng().integers(2**31))
+        refuse_score(score)
+        _refuse_numbers(rows)
+        tell(
+            f"{rows.n_rows:,} rows do not fit in memory: EM starts from where it ends in {DRAWN:,} "
+            "of them, drawn at random"
+        )
+        whole = Ticker.of(progress, time_limit)
+        first = latent_classes(
+            rows.sample(DRAWN, seed), n_classes, score, n_starts, prior, name,
+            max_iterations=max_iterations, tolerance=tolerance, seed=seed,
+            progress=whole.part("drawn rows", 0.5), state_names=state_names, start=start,
+            method=method, compare=compare,
+        )  # fmt: skip
+        return fitted_to_all(first, rows, max_iterations, tolerance, whole)
+    if rows is not data:
+        if explaining:
+            raise DataError("covariates are for tables in memory; leave them out")
+        read, table = read_and_ready(rows)
+    else:
+        read, table = read_and_ready(data, weights, dict.fromkeys(away), discretize, n_bins, keep)
     name = _free_name(name, table)
     folded = checked_table(table, score)
     annealing_named(anneal)  # refuses what is none, before any work
@@ -134,9 +174,21 @@ def latent_classes(
             f"a mixture starts from one of {', '.join(STARTS)}, not {start!r}."
             + did_you_mean(start, STARTS)
         )
+    if method not in METHODS:
+        raise DataError(
+            f"a mixture is fitted by one of {', '.join(METHODS)}, not {method!r}."
+            + did_you_mean(method, METHODS)
+        )
+    if compare < 0 or (compare and method != "bottleneck"):
+        raise DataError(
+            f"{compare} random starts to compare with: the bottleneck's run can be compared with a "
+            "number of them; EM's own starts are compared in any case.",
+            hint=Hint("Take method='bottleneck'.", "Take --method bottleneck."),
+        )
     settings = MixtureSettings(
-        name, n_starts, max_iterations, tolerance, tuple(state_names or ()), start, anneal
-    )
+        name, n_starts, max_iterations, tolerance, tuple(state_names or ()), start, anneal,
+        method, compare,
+    )  # fmt: skip
     work = _Work(folded, settings, prior, checked_dealing(folded, folds, held_out), seed, score)
     whole = Ticker.of(progress, time_limit)
     ticker = whole.part(share=0.5 if bootstrap else 1.0)
@@ -158,6 +210,16 @@ def latent_classes(
         tuple(mixtures), chosen.n_classes, score, name, stopped, seed, folded, prior
     )
     return found.with_covariates(table, read.select(explaining), whole) if explaining else found
+
+
+def _refuse_numbers(rows: PartedRows) -> None:
+    for variable in rows.variables:
+        if not variable.is_discrete:
+            raise DataError(
+                f"column {variable.name!r} is continuous; latent classes need discrete columns. "
+                "Leave it out or cut it, with",
+                hint=Hint("discretize=", "--discretize"),
+            )
 
 
 @dataclass(frozen=True)
@@ -233,7 +295,8 @@ def _held_out(work: _Work, k: int, ticker: Ticker) -> CrossValidation | None:
     part = ticker.part("held out")
 
     def learner(rows: Table) -> Network:
-        found = fit_mixture(rows, k, work.settings, work.smooth, work.seed_for(k), part)
+        settings = replace(work.settings, compare=0)
+        found = fit_mixture(rows, k, settings, work.smooth, work.seed_for(k), part)
         return found[0].network
 
     return cross_validate(work.table, learner, folds, work.seed, part, fraction)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from unveil.em.mixture.bootstrap import BootstrapTest
 from unveil.em.mixture.covariates import ClassRegression, class_regression
@@ -28,6 +28,9 @@ from unveil.records import Record
 from unveil.table.core import Table
 from unveil.table.places import tell
 from unveil.table.variable import Label
+
+if TYPE_CHECKING:
+    from unveil.bottleneck.continuation import Point
 
 __all__ = ["SCORES", "Mixture", "MixtureResult", "ScoreName"]
 
@@ -73,6 +76,19 @@ class Mixture(Record):
     def n_reached(self) -> int:
         """How many starts reached the best log-likelihood."""
         return sum(reached(s.objective, self.starts[0].objective) for s in self.starts)
+
+    @property
+    def course(self) -> tuple[Point, ...]:
+        """The course of gamma, if the mixture was fitted by the bottleneck."""
+        return next((start.course for start in self.starts if start.course), ())
+
+    @property
+    def n_beaten(self) -> int | None:
+        """How many random starts the bottleneck's run beats; `None` if there are none beside it."""
+        led = [s for s in self.starts if s.course]
+        if not led or len(self.starts) == 1:
+            return None
+        return sum(not reached(s.objective, led[0].objective) for s in self.starts)
 
     @property
     def usual_bic(self) -> float:

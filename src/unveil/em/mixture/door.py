@@ -84,7 +84,9 @@ def checked_table(table: Table, score: str) -> Table:
             raise DataError(
                 f"column {variable.name!r} is continuous; latent classes need discrete columns. "
                 "Leave it out or discretise it first, with",
-                hint=Hint("unveil.Discretizer", "--discretize"),
+                hint=Hint(
+                    "unveil.Discretizer", "--discretize", "the choice for numbers on this page."
+                ),
             )
         if table.missing(variable.name)[table.row_weights > 0].all():
             raise DataError(f"column {variable.name!r} has no values at all; leave it out")

@@ -26,7 +26,7 @@ from unveil.progress import Ticker
 from unveil.table.core import Table
 from unveil.table.variable import Label, Variable
 
-__all__ = ["STARTS", "MixtureSettings", "fit_mixture", "reached", "table_values"]
+__all__ = ["METHODS", "STARTS", "MixtureSettings", "fit_mixture", "reached", "table_values"]
 
 REACHED = 1e-4
 """Starts whose objectives differ by at most so many nats (or a 10^-6 part of them, which is about
@@ -38,6 +38,9 @@ STARTS = ("both", "cluster", "random", "k-means")
 """How EM starts: from hard clusters around centres (`cluster`), from random parameters (`random`),
 half of each (`both`), or where probabilistic K-means ends (`k-means`)."""
 
+METHODS = ("em", "bottleneck")
+"""EM from several starts, or one run of information-bottleneck EM."""
+
 Plan = tuple[Any, Literal["random", "cluster", "given"], int]
 
 
@@ -47,7 +50,8 @@ class MixtureSettings:
 
     `states` are names for the classes of the mixture that has as many; others are numbered.
     `start` is a word of `STARTS`. With `anneal`, the weights of the rows are annealed from the best
-    start.
+    start. `method` is a word of `METHODS`; the bottleneck needs no starts, and makes `compare`
+    random ones to be compared with.
     """
 
     name: str = "class"
@@ -57,6 +61,8 @@ class MixtureSettings:
     states: tuple[Label, ...] = ()
     start: str = "both"
     anneal: Annealing | str | None = None
+    method: str = "em"
+    compare: int = 0
 
     def root(self, k: int) -> Variable:
         """The hidden root with k classes."""
@@ -84,6 +90,8 @@ def fit_mixture(
         hidden={name: settings.root(k)}, progress=ticker.tell,
     )  # fmt: skip
     starts: list[EMStart] = []
+    if settings.method == "bottleneck" and k > 1 and given is None:
+        starts.append(_bottleneck(table, k, settings, prior, seed, ticker))
     for structure, kind, how_many in _plans(table, k, settings, given, prior, seed):
         if how_many and (not starts or ticker.keep_going()):
             found = run(structure, n_starts=how_many, start=kind, tolerance=settings.tolerance)
@@ -125,6 +133,8 @@ def _plans(
         return [(_smoothed(given), "given", 1)]
     if k == 1:
         return [(dag, "random", 1)]
+    if settings.method == "bottleneck":
+        return [(dag, "random", settings.compare)]
     n = settings.n_starts
     if settings.start == "k-means":
         seeds = np.random.SeedSequence(seed).spawn(n)
@@ -135,6 +145,30 @@ def _plans(
     return [(dag, "cluster", n - n_random), (dag, "random", n_random)]
 
 
+def _bottleneck(
+    table: Table,
+    k: int,
+    settings: MixtureSettings,
+    prior: DirichletPrior | None,
+    seed: int,
+    ticker: Ticker,
+) -> EMStart:
+    """Where information-bottleneck EM ends."""
+    from unveil.bottleneck import ib_em
+
+    name = settings.name
+    dag = DAG([name, *table.names], [(name, column) for column in table.names])
+    found = ib_em(
+        dag, table, prior, {name: settings.root(k)}, max_iterations=settings.max_iterations,
+        tolerance=settings.tolerance, seed=seed, progress=ticker,
+    )  # fmt: skip
+    n_iterations = sum(point.n_iterations for point in found.course)
+    return EMStart(
+        "bottleneck", found.log_likelihood, found.objective, n_iterations, found.stopped,
+        found.network, found.course,
+    )  # fmt: skip
+
+
 def _smoothed(network: Network) -> Network:
     """The network with no zeros in its tables, from which EM with a prior can start."""
     return Network(table_of(cpd).without_zeros(1e-3) for cpd in network.cpds.values())
@@ -143,7 +177,7 @@ def _smoothed(network: Network) -> Network:
 def _continued(before: EMStart, after: EMStart) -> EMStart:
     """One start whose EM was taken up again."""
     n_iterations = before.n_iterations + after.n_iterations
-    return replace(after, kind=before.kind, n_iterations=n_iterations)
+    return replace(after, kind=before.kind, n_iterations=n_iterations, course=before.course)
 
 
 def _ordered(starts: list[EMStart], name: str) -> list[EMStart]:

@@ -51,7 +51,7 @@ def summary_lines(found: MixtureResult) -> list[str]:
 def figure_lines(found: MixtureResult) -> list[str]:
     """Fit, certainty, test and residuals of the chosen mixture, a line each."""
     best = found.best
-    lines = [*_fit_words(best), *_certainty_words(best)]
+    lines = [*_course_words(best), *_fit_words(best), *_certainty_words(best)]
     if best.test is not None:
         lines.append(f"bootstrap test: {best.test.words}")
     return [*lines, *_residual_words(found.residuals), *_error_words(found)]
@@ -68,6 +68,24 @@ def _fit_words(mixture: Mixture) -> list[str]:
     values = f"G2 {fit.g2:.2f} ({_p(fit.p_g2)}), X2 {fit.x2:.2f} ({_p(fit.p_x2)})"
     sparse = f"; {fit.n_cases:,.6g} cases are too few for {many(fit.n_cells)} cells to trust p"
     return [f"{values}, {degrees}{sparse if fit.is_sparse else ''}"]
+
+
+def _course_words(mixture: Mixture) -> list[str]:
+    if not mixture.course:
+        return []
+    last = mixture.course[-1]
+    words = f"bottleneck: {len(mixture.course)} steps to gamma {last.gamma:.4g}, I(T;Y) "
+    words += f"{sum(last.information):.3f} nats"
+    if mixture.n_beaten is not None:
+        others = len(mixture.starts) - 1
+        better = sum(s.objective > _led(mixture) + 1e-4 for s in mixture.starts if not s.course)
+        words += f"; beats {mixture.n_beaten} of {others} random starts, is beaten by {better}"
+    return [words]
+
+
+def _led(mixture: Mixture) -> float:
+    """How high the bottleneck's run came."""
+    return max(s.objective for s in mixture.starts if s.course)
 
 
 def _p(value: float) -> str:

@@ -45,6 +45,7 @@ MAX_CONFIGURATIONS = 4096
 """The most configurations of selectors that are tried."""
 
 Matrix = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.intp]
 States = tuple[int, ...]
 
 
@@ -84,8 +85,22 @@ def mixed_posterior(network: Network, table: Table, targets: Sequence[str]) -> P
         for name in continuous:
             apart = part.means[name] - means[name][rows]
             variances[name][rows] += weight * (part.variances[name] + apart**2)
+    for name in continuous:
+        if name in table:
+            # What a row shows is known exactly; a sum of parts knows it up to rounding.
+            seen = ~table.missing(name)
+            means[name][seen], variances[name][seen] = table.column(name)[seen], 0.0
     variables = {name: network.variable(name) for name in targets}
-    return Posterior(variables, probabilities, log_evidence, means=means, variances=variances)
+    mixtures = {name: _parts(name, parts) for name in continuous} if table.n_rows == 1 else {}
+    return Posterior(
+        variables, probabilities, log_evidence, means=means, variances=variances, mixtures=mixtures
+    )
+
+
+def _parts(name: str, parts: Sequence[tuple[Positions, Matrix, Posterior]]) -> Matrix:
+    """The weight, mean and variance of every part of the only row's mixture."""
+    told = [(weight[0], part.means[name][0], part.variances[name][0]) for _, weight, part in parts]
+    return np.array(told)
 
 
 def mixed_fill_in(

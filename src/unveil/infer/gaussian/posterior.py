@@ -14,6 +14,12 @@ import numpy.typing as npt
 
 from unveil.infer.answer import Posterior
 from unveil.infer.gaussian.condition import Conditional, condition, patterns
+from unveil.infer.gaussian.curves import (
+    curve_fill_in,
+    curve_log_likelihoods,
+    curve_posterior,
+    has_curves,
+)
 from unveil.infer.gaussian.joint import JointGaussian, joint_gaussian
 from unveil.model.network import Network
 from unveil.statistics.memory import refuse_infinite
@@ -37,12 +43,14 @@ def gaussian_posterior(network: Network, table: Table, targets: Sequence[str]) -
     """The exact posterior mean and variance of the targets in every row.
 
     The means are also the most probable values. In a mixed network discrete targets get
-    probabilities.
+    probabilities. Behind curves it is the nearest Gaussian (`curves.py`), not exact.
     """
     if _is_mixed(network):
         from unveil.infer.gaussian.mixed import mixed_posterior
 
         return mixed_posterior(network, table, targets)
+    if has_curves(network):
+        return curve_posterior(network, table, targets)
     question = _ask(network, table, targets)
     wanted = question.joint.positions(targets)
     means, variances = question.values[:, wanted], np.zeros((table.n_rows, len(targets)))
@@ -88,6 +96,8 @@ def gaussian_log_likelihoods(network: Network, table: Table) -> Matrix:
         from unveil.infer.gaussian.mixed import mixed_log_likelihoods
 
         return mixed_log_likelihoods(network, table)
+    if has_curves(network):
+        return curve_log_likelihoods(network, table)
     question = _ask(network, table, [])
     out = np.zeros(table.n_rows)
     for rows, given_seen, _, _ in question.answers(np.zeros(0, np.intp)):
@@ -110,6 +120,8 @@ def gaussian_fill_in(
         from unveil.infer.gaussian.mixed import mixed_fill_in
 
         return mixed_fill_in(network, table, generator)
+    if has_curves(network):
+        return curve_fill_in(network, table, generator)
     question = _ask(network, table, network.names)
     joint, filled = question.joint, question.values.copy()
     drawn = np.zeros_like(filled)

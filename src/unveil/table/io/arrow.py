@@ -77,7 +77,12 @@ class Note:
 
         Others may have changed the table since. What does not fit is told and forgotten.
         """
-        written = (table.schema.metadata or {}).get(_KEY)
+        return cls.of_schema(table.schema, str(file))._fitting(table, file)
+
+    @classmethod
+    def of_schema(cls, schema: Any, source: str) -> Note:
+        """The note in an Arrow schema, for the columns that are there; nobody looked at cells."""
+        written = (schema.metadata or {}).get(_KEY)
         if written is None:
             return cls()
         try:
@@ -90,10 +95,9 @@ class Note:
             if not isinstance(named, str | None):
                 raise TypeError(f"weights: {named!r}")
         except (UnveilError, ValueError, KeyError, TypeError, RecursionError):
-            tell(f"{file}: unveil's note about the columns is damaged and was ignored")
+            tell(f"{source}: unveil's note about the columns is damaged and was ignored")
             return cls()
-        note = cls({v.name: v for v in variables if v.name in table.column_names}, named)
-        return note._fitting(table, file)
+        return cls({v.name: v for v in variables if v.name in schema.names}, named)
 
     def _fitting(self, table: Any, file: Path) -> Note:
         changed = [v.name for v in self.variables.values() if not _fits(v, table.column(v.name))]

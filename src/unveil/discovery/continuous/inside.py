@@ -1,0 +1,206 @@
+"""Hidden roots inside a graph: from profiles of clusters, by search, to networks (thesis 7.3, 7.4).
+
+Every cluster of linked columns gives profiles of a hidden variable (`unveil.ideal.inside`). Taken
+as a column, a search says which arcs it would replace; a few rounds of structural EM then say what
+is left of that when the variable is not seen. The best of these go on to the end, and the best of
+all are searched anew from nothing, which leads past the graph that they began with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from unveil.discovery.continuous.adapting import Tried, adapted, all_have_children, shortlist
+from unveil.discovery.continuous.settings import NumberSettings
+from unveil.em.line_structure import LineGraph, fitted_graph, with_roots
+from unveil.em.lines import Observed, fit_lines, parents_matrix
+from unveil.graph.dag import DAG
+from unveil.hidden.candidate import fresh_name
+from unveil.hidden.semi_cliques import find_semi_cliques, neighbourhoods
+from unveil.ideal.find_layers import ROWS_PER_ROOT, luck
+from unveil.ideal.inside import InnerProfile, inner_profiles, with_profile
+from unveil.ideal.layers import LEAST_CHILDREN
+from unveil.progress import Ticker
+from unveil.score.bic import BIC
+from unveil.score.gaussian_families import GaussianFamilies
+from unveil.search.combined import combined_search
+from unveil.search.constraints import Constraints
+from unveil.search.hill_climbing import hill_climbing
+from unveil.search.learn import FEW
+
+__all__ = ["clusters_of", "hidden_inside"]
+
+MOST_CLUSTERS = 120
+"""So many clusters of a graph give profiles; those with most links come first."""
+MOST_REPLACED = 16
+"""For so many of them, a root above all their columns instead of their arcs is tried as well."""
+MOST_COLUMNS = 12
+"""No cluster has more columns."""
+ADAPTED, ANEW = 6, 3
+"""So many of the best starts begin structural EM to its end; so many of the best of these are
+searched anew."""
+FEW_STEPS, ROUGH, FEW_ROUNDS = 20, 1e-4, 3
+"""Steps of EM for every start, where they stop (nats per row), and rounds of structural EM."""
+
+
+def hidden_inside(
+    baseline: LineGraph, observed: Observed, settings: NumberSettings, ticker: Ticker
+) -> list[Tried]:
+    """Hidden roots inside the baseline, one after the other while each gains more than luck.
+
+    None where rows are few (`FEW` for each column): BIC finds arcs in noise there, and roots behind
+    them.
+    """
+    current, found = baseline, list[Tried]()
+    if observed.total < FEW * len(observed.names):
+        return found
+    most = min(settings.max_hidden, int(observed.total / ROWS_PER_ROOT))
+    least = luck(len(observed.names), LEAST_CHILDREN)
+    while len(current.hidden) < most and ticker.keep_going():
+        here = [
+            Tried("inside", graph, graph.score - baseline.score)
+            for graph in _with_one_more(current, observed, settings, ticker)
+        ]
+        found += here
+        better = [
+            t.graph for t in here
+            if len(t.graph.hidden) > len(current.hidden) and all_have_children(t.graph)
+            and t.graph.score > current.score + least
+        ]  # fmt: skip
+        if not better:
+            break
+        current = max(better, key=lambda g: g.score)
+    return found
+
+
+def clusters_of(dag: DAG, columns: Sequence[str]) -> list[tuple[int, ...]]:
+    """Positions of columns that a hidden variable may stand behind, the most linked first.
+
+    Semi-cliques and neighbourhoods (4.1), and every column with its children, or its parents: where
+    a parent is missing, one of its children takes its place in the learned graph.
+    """
+    place = {name: i for i, name in enumerate(columns)}
+    inside = DAG(columns, [(a, b) for a, b in dag.arcs if a in place and b in place])
+    sets = [s.nodes for s in find_semi_cliques(inside)]
+    sets += [s.nodes for s in neighbourhoods(inside, max_size=MOST_COLUMNS)]
+    for name in columns:
+        sets += [(name, *inside.children(name)), (name, *inside.parents(name))]
+    unique = {tuple(sorted(place[n] for n in s)) for s in sets}
+    sized = [s for s in unique if LEAST_CHILDREN <= len(s) <= MOST_COLUMNS]
+    links = {frozenset((place[a], place[b])) for a, b in inside.arcs}
+
+    def linked(cluster: tuple[int, ...]) -> float:
+        pairs = [(i, j) for i in cluster for j in cluster if i < j]
+        return sum(frozenset(pair) in links for pair in pairs) / len(cluster)
+
+    return sorted(sized, key=lambda s: (-linked(s), s))[:MOST_CLUSTERS]
+
+
+def _with_one_more(
+    current: LineGraph, observed: Observed, settings: NumberSettings, ticker: Ticker
+) -> list[LineGraph]:
+    """The best graphs with one hidden root more, adapted."""
+    names = current.lines.names
+    moments = current.moments(observed)
+    dag = DAG(names, current.dag.arcs)
+    clusters = clusters_of(current.dag, observed.names)
+    linked = {*clusters[:MOST_REPLACED]}
+    begun = []
+    for profile in inner_profiles(moments, dag, clusters):
+        if not ticker.keep_going():
+            break
+        for begin in (_searched, _replaced)[: 2 if profile.cluster in linked else 1]:
+            graph = begin(current, profile, observed, settings)
+            if graph is not None:
+                begun.append(adapted(graph, observed, settings, None, FEW_ROUNDS, polish=False))
+    made: list[LineGraph] = []
+    for graph in _best(begun, ADAPTED):
+        if made and not ticker.keep_going():
+            break
+        made.append(adapted(graph, observed, settings, ticker.part()))
+    for graph in _best(made, ANEW):
+        if not ticker.keep_going():
+            break
+        made.append(_anew(graph, observed, settings, ticker))
+    return made
+
+
+def _searched(
+    current: LineGraph, profile: InnerProfile, observed: Observed, settings: NumberSettings
+) -> LineGraph | None:
+    """The graph with a root behind a profile, arcs found as if it were seen; `None` if it has no
+    use for it.
+    """
+    name = fresh_name([*observed.names, *current.hidden])
+    names, hidden = (*current.lines.names, name), (*current.hidden, name)
+    moments = with_profile(current.moments(observed), profile.weights)
+    families = shortlist(settings)(GaussianFamilies.of_moments(names, moments, BIC()))
+    rules = with_roots(Constraints(max_parents=settings.max_parents), hidden, observed.names)
+    dag = hill_climbing(families, DAG(names, current.dag.arcs), rules).dag
+    if len(dag.children(name)) < LEAST_CHILDREN:
+        return None
+    return _fitted(current, profile, dag, name, observed)
+
+
+def _replaced(
+    current: LineGraph, profile: InnerProfile, observed: Observed, settings: NumberSettings
+) -> LineGraph | None:
+    """The graph with a root above a cluster instead of the arcs among it; `None` if that leaves
+    some column too many parents.
+    """
+    name = fresh_name([*observed.names, *current.hidden])
+    inside = {observed.names[i] for i in profile.cluster}
+    arcs = [(a, b) for a, b in current.dag.arcs if not (a in inside and b in inside)]
+    arcs += [(name, n) for n in observed.names if n in inside]
+    dag = DAG([*current.lines.names, name], arcs)
+    most = max(0, int(observed.total / 2) - 2)
+    most = most if settings.max_parents is None else min(most, settings.max_parents)
+    if max(len(dag.parents(n)) for n in inside) > most:
+        return None
+    return _fitted(current, profile, dag, name, observed)
+
+
+def _fitted(
+    current: LineGraph, profile: InnerProfile, dag: DAG, name: str, observed: Observed
+) -> LineGraph:
+    """A few steps of EM from the lines that a profile gives."""
+    names, hidden = (*current.lines.names, name), (*current.hidden, name)
+    moments = with_profile(current.moments(observed), profile.weights)
+    floor = np.zeros(len(names))
+    floor[: len(observed.floor)] = observed.floor
+    lines = fit_lines(names, moments, parents_matrix(names, dag), floor)
+    return fitted_graph(observed, dag, hidden, lines, None, FEW_STEPS, ROUGH)
+
+
+def _anew(
+    graph: LineGraph, observed: Observed, settings: NumberSettings, ticker: Ticker
+) -> LineGraph:
+    """The graph searched from nothing by what it expects, as often as that gains."""
+    best = graph
+    while best.hidden and ticker.keep_going():
+        families = GaussianFamilies.of_moments(best.lines.names, best.moments(observed), BIC())
+        rules = with_roots(
+            Constraints(max_parents=settings.max_parents), best.hidden, observed.names
+        )
+        found = combined_search(
+            shortlist(settings)(families), constraints=rules, progress=ticker.part()
+        )
+        kept = [h for h in best.hidden if len(found.dag.children(h)) >= LEAST_CHILDREN]
+        if len(kept) < len(best.hidden):
+            break
+        start = fitted_graph(observed, found.dag, kept, best.lines, None, FEW_STEPS, ROUGH)
+        better = adapted(start, observed, settings, ticker.part())
+        if better.score <= best.score + 0.01:
+            break
+        best = better
+    return best
+
+
+def _best(graphs: Sequence[LineGraph], most: int) -> list[LineGraph]:
+    """The best graphs, of those with the same children of hidden variables one."""
+    found: dict[frozenset[tuple[str, ...]], LineGraph] = {}
+    for graph in sorted(graphs, key=lambda g: -g.score):
+        found.setdefault(frozenset(graph.dag.children(h) for h in graph.hidden), graph)
+    return list(found.values())[:most]

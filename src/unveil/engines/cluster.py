@@ -1,0 +1,227 @@
+"""Rows on a Dask cluster: every partition is coded, kept and counted where it is.
+
+Any cluster that has a client will do. Sums are made on the workers, in the tree that
+`unveil.engines.protocol.tree_sum` says, so that only totals travel. A worker that is lost takes its
+parts along; Dask makes them again from their partitions, and the sums with them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from unveil.engines.ceiling import Ceiling
+from unveil.engines.datasets import DatasetSource
+from unveil.engines.protocol import tree_sum
+from unveil.engines.reading import begins, in_tables
+from unveil.engines.store import Remote, Store
+from unveil.errors import DataError, UnveilError
+from unveil.table.core import Table
+
+__all__ = ["DaskRunner", "DaskSource", "open_dask"]
+
+T = TypeVar("T")
+
+
+def open_dask(
+    data: Any, table: str | None, query: str | None, n_jobs: int | None, ceiling: Ceiling
+) -> tuple[Any, Any] | None:
+    """The rows of a Dask data frame, on the client that is there; or Parquet read by its workers.
+
+    Without a client, partitions are worked on by threads of this process.
+    """
+    own = type(data).__module__.partition(".")[0] in ("dask", "dask_expr")
+    client = _client()
+    if own:
+        if not hasattr(data, "to_delayed") or not hasattr(data, "columns"):
+            raise DataError(
+                f"of Dask, data frames can be read, not {type(data).__name__}; make one of it first"
+            )
+        source = DaskSource(data)
+        return source, None if client is None else DaskRunner(client)
+    if client is None:
+        return None
+    if isinstance(data, str | os.PathLike):
+        path = Path(data)
+        if path.is_dir() or (path.is_file() and begins(path, b"PAR1")):
+            return DatasetSource.of_path(path), DaskRunner(client)
+    return None
+
+
+class DaskSource:
+    """The partitions of a Dask data frame."""
+
+    def __init__(self, frame: Any) -> None:
+        import pyarrow as pa
+
+        self._frame = frame
+        self.name = "the Dask data frame"
+        self.texts: frozenset[str] = frozenset()
+        self.n_rows: int | None = None
+        meta = frame._meta
+        names = [str(name) for name in meta.columns]
+        self.schema = pa.schema([])
+        try:
+            shape = pa.Schema.from_pandas(meta, preserve_index=False)
+        except Exception as error:
+            raise DataError(f"{self.name}: {' '.join(str(error).split())}") from error
+        fields = []
+        for name in names:
+            field = shape.field(name)
+            fields.append(field.with_type(pa.string()) if pa.types.is_null(field.type) else field)
+        self.schema = pa.schema(fields)
+
+    def pieces(self) -> Sequence[Partition]:
+        """The partitions, in order."""
+        delayed = self._frame.to_delayed()
+        return [
+            Partition(one, self.schema, f"{self.name}, partition {i} of {len(delayed)}")
+            for i, one in enumerate(delayed, 1)
+        ]
+
+
+@dataclass(frozen=True)
+class Partition:
+    """One partition, not computed yet, or computed where it is to be worked on."""
+
+    rows: Any
+    schema: Any
+    name: str
+
+    def tables(self, columns: Sequence[str] | None, n_rows: int) -> Iterator[Any]:
+        """The rows as Arrow tables of `n_rows` each."""
+        import pyarrow as pa
+
+        names = self.schema.names if columns is None else list(columns)
+        try:
+            frame = self.rows.compute() if hasattr(self.rows, "compute") else self.rows
+            shape = pa.schema([self.schema.field(name) for name in names])
+            frame = frame[[c for c in frame.columns if str(c) in set(names)]]
+            frame = frame.rename(columns=str)[names]
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+            if any(pa.types.is_dictionary(f.type) for f in shape):
+                shape = table.schema
+            yield from in_tables(table.cast(shape).to_batches(), n_rows, shape, names)
+        except UnveilError:
+            raise
+        except Exception as error:
+            raise DataError(
+                f"{self.name}: this part cannot be read: {' '.join(str(error).split())}"
+            ) from error
+
+
+class DaskRunner:
+    """Work on the workers of a Dask cluster, each part where it is kept."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    @property
+    def n_workers(self) -> int:
+        """How many tasks the cluster works on at once."""
+        return max(1, sum(self._client.nthreads().values()))
+
+    def each(self, work: Callable[..., T], items: Sequence[Any], *shared: Any) -> Iterator[T]:
+        """`work(item, *shared)` of all items, in their order; few are begun before their turn."""
+        held, ahead = self._hold(shared), 2 * self.n_workers
+        begun: list[Any] = []
+        for item in items:
+            begun.append(self._begin(work, item, held))
+            if len(begun) > ahead:
+                yield begun.pop(0).result()
+        while begun:
+            yield begun.pop(0).result()
+
+    def sum(
+        self,
+        work: Callable[..., T],
+        items: Sequence[Any],
+        *shared: Any,
+        add: Callable[[T, T], T],
+    ) -> T:
+        """The sum of `work(item, *shared)` over all items, by `tree_sum`."""
+        held = self._hold(shared)
+        begun = (self._begin(work, item, held) for item in items)
+        total: Any = tree_sum(begun, lambda a, b: self._client.submit(add, a, b, pure=False))
+        found: T = total.result()
+        return found
+
+    def keep(
+        self, work: Callable[..., Any], items: Sequence[Any], *shared: Any, store: Store
+    ) -> list[Remote]:
+        """The tables that `work(item, *shared)` gives, on the workers that made them."""
+        held = self._hold(shared)
+        lists = [self._begin(_listed, item, held, work) for item in items]
+        sizes = self._client.gather([self._client.submit(_sizes, one, pure=False) for one in lists])
+        return [
+            Remote(self._client.submit(_nth, tables, i, pure=False), *size)
+            for tables, own in zip(lists, sizes, strict=True)
+            for i, size in enumerate(own)
+        ]
+
+    def _hold(self, shared: tuple[Any, ...]) -> Any:
+        """What all tasks share, as a task of its own: it is made again if its worker is lost."""
+        return self._client.submit(_itself, shared, pure=False)
+
+    def _begin(self, work: Any, item: Any, held: Any, *more: Any) -> Any:
+        if isinstance(item, Partition) or (
+            isinstance(item, tuple) and isinstance(item[0], Partition)
+        ):
+            import dask
+
+            first, *own = item if isinstance(item, tuple) else (item,)
+            task = dask.delayed(_on_partition, pure=False)(
+                work, first.rows, first.schema, first.name, tuple(own), held, more
+            )
+            return self._client.compute(task)
+        return self._client.submit(_on_item, work, _futures(item), held, more, pure=False)
+
+
+def _futures(item: Any) -> Any:
+    """The item with the cluster's own names for parts that are there."""
+    if isinstance(item, tuple):
+        return tuple(_futures(x) for x in item)
+    return item.future if isinstance(item, Remote) else item
+
+
+def _on_item(work: Any, item: Any, shared: tuple[Any, ...], more: tuple[Any, ...]) -> Any:
+    return work(item, *more, *shared)
+
+
+def _on_partition(
+    work: Any, rows: Any, schema: Any, name: str, own: tuple[Any, ...], shared: Any, more: Any
+) -> Any:
+    piece = Partition(rows, schema, name)
+    return work((piece, *own) if own else piece, *more, *shared)
+
+
+def _itself(shared: Any) -> Any:
+    return shared
+
+
+def _listed(item: Any, work: Callable[..., Any], *shared: Any) -> list[Table]:
+    return list(work(item, *shared))
+
+
+def _sizes(tables: list[Table]) -> list[tuple[int, bool]]:
+    return [(table.n_rows, table.weights is not None) for table in tables]
+
+
+def _nth(tables: list[Table], i: int) -> Table:
+    return tables[i]
+
+
+def _client() -> Any:
+    """The client of a cluster, if there is one in this process."""
+    if "distributed" not in sys.modules:
+        return None
+    import distributed
+
+    try:
+        return distributed.get_client()
+    except ValueError:
+        return None

@@ -1,0 +1,209 @@
+"""Rows in DuckDB: a table or view of a file, a query, or a relation.
+
+DuckDB does what it does well: it reads, filters, projects and, where the rows are few when equal
+ones are folded, groups them. What is asked of the rows is counted by our kernels.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unveil.engines.ceiling import Ceiling
+from unveil.engines.reading import begins, in_tables
+from unveil.errors import DataError, Hint, UnveilError, did_you_mean
+
+__all__ = ["DuckSource", "open_duckdb"]
+
+RANGE = 10 * 122_880
+"""Rows of a table are read in ranges of so many: ten of DuckDB's row groups."""
+
+
+def open_duckdb(
+    data: Any, table: str | None, query: str | None, n_jobs: int | None, ceiling: Ceiling
+) -> tuple[DuckSource, None] | None:
+    """The rows of a DuckDB file, of Parquet files read by DuckDB, or of a relation."""
+    if isinstance(data, str | os.PathLike):
+        path = Path(data)
+        if path.is_dir() or (path.is_file() and begins(path, b"PAR1")):
+            duckdb = _duckdb()
+            inside = f"{path}/**/*.parquet" if path.is_dir() else str(path)
+            connection = duckdb.connect(config=_config(n_jobs, ceiling))
+            _try(connection.execute, str(path), _parquet_view(inside))
+            return DuckSource(connection, query or "SELECT * FROM rows", str(path)), None
+        if not path.is_file() or not begins(path, b"DUCK", 8):
+            return None
+        return _of_file(path, table, query, n_jobs, ceiling), None
+    if type(data).__name__ != "DuckDBPyRelation":
+        return None
+    if table or query:
+        raise DataError("a relation is a query already; leave out table and query")
+    return DuckSource.of_relation(data), None
+
+
+class DuckSource:
+    """The rows of a query, delivered by one connection; of a plain table, range by range."""
+
+    def __init__(
+        self, connection: Any, query: str, name: str, table: str | None = None,
+        stamp: tuple[str, int, int] | None = None,
+    ) -> None:  # fmt: skip
+        self._connection, self._query, self._table = connection, query, table
+        self._stamp = stamp
+        self.name = name
+        self.texts: frozenset[str] = frozenset()
+        self.n_rows: int | None = None
+        head = _try(lambda: connection.sql(f"SELECT * FROM ({query}) LIMIT 0"), name)
+        self.schema = _reader(head).schema
+        if table is not None:
+            self.n_rows = int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+    @classmethod
+    def of_relation(cls, relation: Any) -> DuckSource:
+        """The rows of a relation, which lives in a connection of its own."""
+        found = cls.__new__(cls)
+        found._connection, found._table, found._stamp = None, None, None
+        found._query = relation
+        found.name, found.texts, found.n_rows = "the relation", frozenset(), None
+        found.schema = _reader(relation.limit(0)).schema
+        return found
+
+    def pieces(self) -> Sequence[DuckPiece]:
+        """Ranges of row numbers of a table; a query or a relation is one piece."""
+        if self._connection is None:
+            return [DuckPiece(None, self._query, self.schema, self.name)]
+        if self._table is None or self.n_rows is None:
+            return [DuckPiece(self._connection, self._query, self.schema, self.name, self._stamp)]
+        starts = range(0, max(self.n_rows, 1), RANGE)
+        return [
+            DuckPiece(
+                self._connection,
+                f"SELECT * FROM {self._table} WHERE rowid >= {start} AND rowid < {start + RANGE}",
+                self.schema, f"{self.name}, rows {start + 1:,} to {start + RANGE:,}", self._stamp,
+            )
+            for start in starts
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DuckPiece:
+    """The rows of one query; each reader has a cursor of its own."""
+
+    connection: Any
+    query: Any
+    schema: Any
+    name: str
+    stamp: tuple[str, int, int] | None = None
+
+    def tables(self, columns: Sequence[str] | None, n_rows: int) -> Iterator[Any]:
+        """The rows as Arrow tables of `n_rows` each."""
+        names = self.schema.names if columns is None else list(columns)
+        chosen = ", ".join(_quoted(name) for name in names)
+        _unchanged(self.stamp)
+        try:
+            if self.connection is None:
+                found = self.query.project(chosen)
+            else:
+                found = self.connection.cursor().sql(f"SELECT {chosen} FROM ({self.query})")
+            yield from in_tables(_reader(found), n_rows, self.schema, names)
+        except UnveilError:
+            raise
+        except Exception as error:
+            raise DataError(
+                f"{self.name}: this part cannot be read: {' '.join(str(error).split())}"
+            ) from error
+        _unchanged(self.stamp)
+
+
+def _of_file(
+    path: Path, table: str | None, query: str | None, n_jobs: int | None, ceiling: Ceiling
+) -> DuckSource:
+    if table and query:
+        raise DataError("give the name of a table or a query, not both")
+    connection = _try(
+        lambda: _duckdb().connect(str(path), read_only=True, config=_config(n_jobs, ceiling)),
+        str(path),
+    )
+    about = os.stat(path)
+    stamp = str(path), about.st_size, about.st_mtime_ns
+    if query:
+        return DuckSource(connection, query, f"{path}, the query", stamp=stamp)
+    known = dict(
+        connection.execute(
+            "SELECT table_name, table_type FROM information_schema.tables ORDER BY table_name"
+        ).fetchall()
+    )
+    if table is None:
+        if len(known) != 1:
+            raise DataError(
+                f"{path}: the database has {len(known)} tables"
+                + (f" ({', '.join(list(known)[:12])})" if known else "")
+                + "; say which one.",
+                hint=Hint("(table=..., or query=...)", "(--table NAME, or --query)"),
+            )
+        table = next(iter(known))
+    if table not in known:
+        raise DataError(
+            f"{path}: there is no table {table!r}; the tables are {', '.join(list(known)[:12])}."
+            + did_you_mean(table, known)
+        )
+    own = _quoted(table)
+    ranged = own if known[table] == "BASE TABLE" else None
+    return DuckSource(connection, f"SELECT * FROM {own}", f"{path}, {table}", ranged, stamp)
+
+
+def _config(n_jobs: int | None, ceiling: Ceiling) -> dict[str, Any]:
+    """A share of the room for DuckDB; rows in the order they are in."""
+    found: dict[str, Any] = {"memory_limit": f"{max(ceiling.room // 4, 64 << 20)}B"}
+    if n_jobs is not None:
+        found["threads"] = n_jobs
+    return found
+
+
+def _parquet_view(path: str) -> str:
+    text = path.replace("'", "''")
+    return f"CREATE VIEW rows AS SELECT * FROM read_parquet('{text}', hive_partitioning = true)"
+
+
+def _unchanged(stamp: tuple[str, int, int] | None) -> None:
+    if stamp is None:
+        return
+    path, size, changed = stamp
+    now = os.stat(path) if os.path.exists(path) else None
+    if now is None or (now.st_size, now.st_mtime_ns) != (size, changed):
+        raise DataError(
+            f"{path}: the file has changed while it was being read; all passes must see the same "
+            "rows. Leave it alone until the work is done, and start again"
+        )
+
+
+def _reader(relation: Any) -> Any:
+    """The rows of a relation as Arrow batches, one after the other."""
+    newer = getattr(relation, "to_arrow_reader", None)
+    return (newer or relation.fetch_record_batch)(1 << 17)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb
+    except ImportError as error:
+        raise DataError(
+            "DuckDB is needed for this and is not installed: pip install 'unveil[big]'"
+        ) from error
+    return duckdb
+
+
+def _try(call: Any, name: str, *arguments: Any) -> Any:
+    try:
+        return call(*arguments)
+    except UnveilError:
+        raise
+    except Exception as error:
+        raise DataError(f"{name}: {' '.join(str(error).split())}") from error

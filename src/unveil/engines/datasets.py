@@ -1,0 +1,181 @@
+"""Rows in Parquet files and folders, or in any dataset of pyarrow."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from unveil.engines.reading import in_tables
+from unveil.errors import DataError, UnveilError
+
+__all__ = ["DatasetSource"]
+
+PIECE_ROWS = 1 << 20
+"""Small files and row groups are read together up to so many rows."""
+
+
+@dataclass(frozen=True)
+class FilePiece:
+    """Some row groups of some files, which must stay as they were; `labels` say where each is."""
+
+    fragments: tuple[Any, ...]
+    labels: tuple[str, ...]
+    schema: Any
+    stamps: tuple[tuple[str, int, int], ...]
+    """Path, size and time of the last change of every file."""
+    name: str
+
+    def tables(self, columns: Sequence[str] | None, n_rows: int) -> Iterator[Any]:
+        """The rows as Arrow tables of `n_rows` each."""
+        self._check()
+        reading = [self.name]
+        try:
+            batches = self._batches(columns, n_rows, reading)
+            yield from in_tables(batches, n_rows, self.schema, columns)
+        except UnveilError:
+            raise
+        except Exception as error:  # Arrow raises what it likes
+            self._check()
+            raise DataError(
+                f"{reading[-1]}: this part cannot be read: {' '.join(str(error).split())}"
+            ) from error
+        self._check()
+
+    def _batches(
+        self, columns: Sequence[str] | None, n_rows: int, reading: list[str]
+    ) -> Iterator[Any]:
+        names = self.schema.names if columns is None else list(columns)
+        for fragment, label in zip(self.fragments, self.labels, strict=True):
+            reading.append(label)
+            yield from fragment.scanner(
+                schema=self.schema, columns=names, batch_size=min(n_rows, 1 << 17),
+                batch_readahead=1, fragment_readahead=1, use_threads=False,
+            ).to_batches()  # fmt: skip
+
+    def _check(self) -> None:
+        for path, size, changed in self.stamps:
+            try:
+                now = os.stat(path)
+            except OSError as error:
+                raise DataError(
+                    f"{path}: the file was there at first and cannot be found any more "
+                    f"({error.strerror}); leave the files alone until the work is done"
+                ) from error
+            if (now.st_size, now.st_mtime_ns) != (size, changed):
+                raise DataError(
+                    f"{path}: the file has changed while it was being read; all passes must see "
+                    "the same rows. Leave the files alone until the work is done, and start again"
+                )
+
+
+class DatasetSource:
+    """The rows of a pyarrow dataset; made from a path, a Parquet file or a folder of them.
+
+    Folders called `name=value` (Hive partitions) are columns. Columns of text are read as the
+    dictionaries that Parquet keeps.
+    """
+
+    def __init__(self, dataset: Any, name: str, texts: frozenset[str] = frozenset()) -> None:
+        self.dataset, self.name, self.texts = dataset, name, texts
+        self.schema = dataset.schema
+
+    @classmethod
+    def of_path(cls, path: str | os.PathLike[str]) -> DatasetSource:
+        """The source of a Parquet file, or of all Parquet files below a folder."""
+        where = Path(path)
+        files: list[str] | str = str(where)
+        if where.is_dir():
+            files = sorted(
+                str(p) for p in where.rglob("*")
+                if p.suffix in (".parquet", ".pq") and p.is_file()
+                and not any(part.startswith((".", "_")) for part in p.relative_to(where).parts[:-1])
+                and not p.name.startswith((".", "_"))
+            )  # fmt: skip
+            if not files:
+                raise DataError(f"{where}: there is no Parquet file (.parquet) in this folder")
+        base = where if where.is_dir() else where.parent
+        try:
+            plain = _dataset(files, base, ds.ParquetFileFormat())
+            texts = _texts(plain)
+            way = ds.ParquetFileFormat(
+                read_options=ds.ParquetReadOptions(dictionary_columns=set(texts))
+            )
+            found = _dataset(files, base, way) if texts else plain
+        except Exception as error:  # Arrow raises what it likes
+            raise DataError(
+                f"{where}: this is no Parquet that can be read: {' '.join(str(error).split())}"
+            ) from error
+        return cls(found, str(where), texts)
+
+    @cached_property
+    def n_rows(self) -> int | None:
+        """The number of rows, by the files' own account."""
+        try:
+            return int(sum(f.count_rows() for f in self._fragments))
+        except Exception as error:
+            raise DataError(f"{self.name}: {' '.join(str(error).split())}") from error
+
+    @cached_property
+    def _fragments(self) -> tuple[Any, ...]:
+        return tuple(self.dataset.get_fragments())
+
+    def pieces(self) -> Sequence[FilePiece]:
+        """Row groups, together up to a million rows; the files in the order of their names."""
+        found: list[FilePiece] = []
+        waiting: list[tuple[Any, str]] = []
+        size = 0
+        for fragment, label, n_rows in self._groups():
+            if waiting and size + n_rows > PIECE_ROWS:
+                found.append(self._piece(waiting))
+                waiting, size = [], 0
+            waiting.append((fragment, label))
+            size += n_rows
+        if waiting:
+            found.append(self._piece(waiting))
+        return found
+
+    def _groups(self) -> Iterator[tuple[Any, str, int]]:
+        for fragment in self._fragments:
+            path = getattr(fragment, "path", None)
+            try:
+                if isinstance(fragment, ds.ParquetFileFragment):
+                    for group in fragment.split_by_row_group():
+                        n_rows = sum(g.num_rows for g in group.row_groups)
+                        numbers = ", ".join(str(g.id) for g in group.row_groups)
+                        yield group, f"{path}, row group {numbers}", n_rows
+                else:
+                    yield fragment, str(path or self.name), fragment.count_rows()
+            except Exception as error:
+                raise DataError(
+                    f"{path or self.name}: this part cannot be read: {' '.join(str(error).split())}"
+                ) from error
+
+    def _piece(self, waiting: list[tuple[Any, str]]) -> FilePiece:
+        paths = dict.fromkeys(
+            p for f, _ in waiting if (p := getattr(f, "path", None)) and os.path.exists(p)
+        )
+        stats = {p: os.stat(p) for p in paths}
+        stamps = tuple((p, s.st_size, s.st_mtime_ns) for p, s in stats.items())
+        first, last = waiting[0][1], waiting[-1][1]
+        name = first if first == last else f"{first} to {last}"
+        fragments, labels = zip(*waiting, strict=True)
+        return FilePiece(fragments, labels, self.schema, stamps, name)
+
+
+def _dataset(files: Any, base: Path, way: Any) -> Any:
+    return ds.dataset(files, format=way, partitioning="hive", partition_base_dir=str(base))
+
+
+def _texts(dataset: Any) -> frozenset[str]:
+    """The columns of plain text inside of the files (not those that are names of folders)."""
+    inside = next(iter(dataset.get_fragments())).physical_schema
+    return frozenset(
+        f.name for f in inside if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)
+    )

@@ -1,0 +1,418 @@
+"""`PartedRows`: rows that are never in memory all at once, as an engine that counts.
+
+Counts, distinct assignments, moments and whatever else is a sum over parts. Every question is one
+pass over the parts (`n_passes` tells how many there were), so many sets are counted in one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.engines.ceiling import BASE, Ceiling, size_words
+from unveil.engines.coding import joined, row_bytes
+from unveil.engines.covering import covering, summed_to
+from unveil.engines.protocol import Runner
+from unveil.engines.runners import ThreadRunner
+from unveil.engines.store import Held, Store, loaded
+from unveil.errors import DataError, Hint, SizeError, did_you_mean
+from unveil.statistics.counting import check_cells, compact_positions
+from unveil.statistics.memory import MemoryStatistics
+from unveil.statistics.moments import ConditionalMoments
+from unveil.statistics.protocol import Distinct
+from unveil.table.core import Table
+from unveil.table.options import Unknown
+from unveil.table.places import count, listing
+from unveil.table.variable import Variable
+
+__all__ = ["PartedRows", "added"]
+
+Numbers = npt.NDArray[np.float64]
+T = TypeVar("T")
+
+SAMPLE_ROWS = 100_000
+"""How many rows are drawn where some must do: for first parameters, or for cuts."""
+
+
+def added(a: Any, b: Any) -> Any:
+    """The sum of two statistics: numbers, arrays, moments, or lists and tuples of such.
+
+    >>> added([1, (2.0,)], [10, (20.0,)])
+    [11, (22.0,)]
+    """
+    if isinstance(a, (list, tuple)):
+        both = [added(x, y) for x, y in zip(a, b, strict=True)]
+        return both if isinstance(a, list) else tuple(both)
+    return a + b
+
+
+class PartedRows:
+    """Coded rows in parts, the runner that works on them, and what is known of the columns.
+
+    Made by `unveil.open_rows`; in every call where an engine can stand for a table it can.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Any],
+        variables: Sequence[Variable],
+        total_weight: float,
+        n_missing: dict[str, int],
+        n_rows: int,
+        runner: Runner | None = None,
+        ceiling: Ceiling | None = None,
+        name: str = "the rows",
+        store: Store | None = None,
+    ) -> None:
+        self.parts = tuple(parts)
+        self.variables = tuple(variables)
+        self.total_weight = float(total_weight)
+        self.missing_cells = {v.name: n_missing.get(v.name, 0) for v in self.variables}
+        self.n_rows = n_rows
+        self.runner: Runner = runner or ThreadRunner()
+        self.ceiling = ceiling or Ceiling.of(None)
+        self.name = name
+        self._store = store  # its files are there as long as somebody holds it
+        self._passes = [0]
+
+    @classmethod
+    def of_tables(cls, tables: Sequence[Table], n_workers: int = 1) -> PartedRows:
+        """Parts that are in memory already; all of them have the same variables."""
+        first = tables[0]
+        missing = {n: sum(int(t.missing(n).sum()) for t in tables) for n in first.names}
+        return cls(
+            [Held(t) for t in tables], first.variables, math.fsum(t.total_weight for t in tables),
+            missing, sum(t.n_rows for t in tables), ThreadRunner(n_workers),
+        )  # fmt: skip
+
+    # Looking -----------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(v.name for v in self.variables)
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns, the weights not counted."""
+        return len(self.variables)
+
+    def weigh(self) -> float:
+        """The sum of the row weights, by one pass."""
+        return float(self.sum(_mass))
+
+    @property
+    def n_stored(self) -> int:
+        """The number of rows stored; equal rows of one part may be one."""
+        return sum(part.n_rows for part in self.parts)
+
+    @property
+    def n_missing(self) -> int:
+        """The number of missing cells."""
+        return sum(self.missing_cells.values())
+
+    @property
+    def n_passes(self) -> int:
+        """How often the parts were gone over, by whatever shows these rows."""
+        return self._passes[0]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no cell is missing."""
+        return self.n_missing == 0
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def variable(self, name: str) -> Variable:
+        """The variable behind a column."""
+        found = next((v for v in self.variables if v.name == name), None)
+        if found is None:
+            raise DataError(
+                f"the table has no column {name!r}; it has {listing(self.names)}."
+                + did_you_mean(name, self.names)
+            )
+        return found
+
+    def __repr__(self) -> str:
+        rows, columns = count(self.n_rows, "row"), count(self.n_columns, "column")
+        return f"PartedRows({rows}, {columns}, {count(len(self.parts), 'part')}: {self.name})"
+
+    # Passes ------------------------------------------------------------------------------------
+
+    def sum(
+        self, work: Callable[..., T], *shared: Any, add: Callable[[Any, Any], Any] = added
+    ) -> T:
+        """The sum of `work(part, *shared)` over all parts, in a fixed tree: one pass."""
+        self._passes[0] += 1
+        found: T = self.runner.sum(_on_part, self.parts, work, self.names, *shared, add=add)
+        return found
+
+    def each(self, work: Callable[..., T], *shared: Any) -> Iterator[T]:
+        """`work(part, *shared)` for every part in order: one pass."""
+        self._passes[0] += 1
+        return self.runner.each(_on_part, self.parts, work, self.names, *shared)
+
+    # Statistics --------------------------------------------------------------------------------
+
+    def counts(self, sets: Sequence[Sequence[int]]) -> list[Numbers]:
+        """S[members] for every set: joint counts, one axis per member in its order (Eq. 2.7).
+
+        All sets are counted in one pass, in a few where their tables take much memory.
+        """
+        self.check_countable({m for members in sets for m in members})
+        for members in sets:
+            check_cells([self.variables[m] for m in members])
+        cards = {m: self.variables[m].n_states for members in sets for m in members}
+        covers = covering(sets, cards)
+        counted: dict[tuple[int, ...], Numbers] = {}
+        for batch in self._batches(list(dict.fromkeys(covers))):
+            flat = self.sum(_counted, batch)
+            ends = np.cumsum([self._n_cells(members) for members in batch])
+            for members, cells in zip(batch, np.split(flat, ends[:-1]), strict=True):
+                counted[members] = cells.reshape([cards[m] for m in members])
+        return [
+            summed_to(counted[cover], cover, members)
+            for cover, members in zip(covers, sets, strict=True)
+        ]
+
+    def distinct(self, members: Sequence[int]) -> Distinct:
+        """The assignments of the members that occur."""
+        self.check_countable(members)
+        cards = [self.variables[m].n_states for m in members]
+        places, most = tuple(members), self.ceiling.room
+        codes, weights = self.sum(_distinct, places, cards, most, add=_Merged(cards, most))
+        return Distinct(codes, weights)
+
+    def moments(self, members: Sequence[int], by: Sequence[int] = ()) -> ConditionalMoments:
+        """The moments of continuous members per configuration of the discrete variables in `by`."""
+        return self.sum(_moments, tuple(members), tuple(by))
+
+    def _n_cells(self, members: Sequence[int]) -> int:
+        return math.prod(self.variables[m].n_states for m in members)
+
+    def _batches(self, sets: Sequence[Sequence[int]]) -> list[list[tuple[int, ...]]]:
+        """The sets, as many together as have room for their tables on every worker."""
+        most = self.ceiling.room // (8 * 4 * (self.runner.n_workers + 4))
+        batches: list[list[tuple[int, ...]]] = []
+        room = -1
+        for members in sets:
+            need = self._n_cells(members)
+            if need > room or not batches:
+                batches.append([])
+                room = most
+            batches[-1].append(tuple(members))
+            room -= need
+        return batches
+
+    # Rows --------------------------------------------------------------------------------------
+
+    def select(self, names: Sequence[str]) -> PartedRows:
+        """The same rows with the named columns only, in that order."""
+        made = PartedRows(
+            self.parts, [self.variable(n) for n in names], self.total_weight, self.missing_cells,
+            self.n_rows, self.runner, self.ceiling, self.name, self._store,
+        )  # fmt: skip
+        made._passes = self._passes
+        return made
+
+    def transformed(
+        self, work: Callable[..., Iterable[Table]], *shared: Any, own: Sequence[Any] | None = None
+    ) -> PartedRows:
+        """The rows that `work(part, *shared)` makes of every part, kept like these: one pass.
+
+        With `own`, every part has an argument of its own, the first after the part.
+        """
+        self._passes[0] += 1
+        store = Store(self.ceiling.kept // 2, self._store.asked if self._store else None)
+        items: list[Any] = list(self.parts)
+        if own is not None:
+            items = list(zip(self.parts, own, strict=True))
+        way = _on_part if own is None else _on_own_part
+        parts = self.runner.keep(way, items, work, self.names, *shared, store=store)
+        first = parts[0].load()
+        made = PartedRows(
+            parts, first.variables, 0.0, {}, sum(p.n_rows for p in parts), self.runner,
+            self.ceiling, self.name, store,
+        )  # fmt: skip
+        made._passes = self._passes
+        weights, *missing = made.sum(_weighed)
+        made.total_weight = float(weights)
+        made.missing_cells = dict(zip(made.names, map(int, missing), strict=True))
+        return made
+
+    def conform(self, variables: Sequence[Variable], unknown: Unknown = "error") -> PartedRows:
+        """The columns of `variables` in that order, coded by their states; see `Table.conform`."""
+        if self.variables == tuple(variables):
+            return self
+        inside = [v for v in variables if v.name in self]
+        mine = self.select([v.name for v in inside])
+        if mine.variables == tuple(inside):
+            return mine
+        made = mine.transformed(_conformed, tuple(inside), unknown)
+        made.n_rows = self.n_rows
+        return made
+
+    def fits(self) -> bool:
+        """Whether the rows can be worked on as one table in memory."""
+        return self.ceiling.holds(self.n_stored, self._row_bytes)
+
+    @property
+    def _row_bytes(self) -> int:
+        return row_bytes(Table(self.variables, [np.zeros(0, np.int64)] * self.n_columns))
+
+    def as_table(self) -> Table:
+        """All rows as a table in memory, if they fit below the ceiling."""
+        if not self.fits():
+            need = BASE + self.n_stored * (4 * self._row_bytes + 100) / 0.6
+            raise SizeError(
+                f"{self.name}: this work goes over single rows, and {self.n_stored:,} rows of "
+                f"{self.n_columns} columns in memory need about {size_words(need)}; the ceiling is "
+                f"{size_words(self.ceiling.n_bytes)}.",
+                hint=Hint(
+                    "Allow more (memory=...), or take some rows (rows.sample(100_000, seed=1)).",
+                    "Allow more (--memory), or give fewer rows.",
+                ),
+            )
+        return joined(list(self.each(_same)))
+
+    def sample(self, n_rows: int = SAMPLE_ROWS, seed: int | None = 0) -> Table:
+        """About `n_rows` rows drawn at random, each as likely as it weighs; all if they are fewer.
+
+        How many each part gives is drawn first, so the seed decides whatever the workers.
+        """
+        if self.n_stored <= n_rows:
+            return joined(list(self.each(_same)))
+        masses = np.array(list(self.each(_mass)))
+        generator = np.random.default_rng(seed)
+        shares = generator.multinomial(n_rows, masses / masses.sum())
+        seeds = generator.integers(2**63, size=len(masses))
+        own = list(zip(self.parts, shares.tolist(), seeds.tolist(), strict=True))
+        self._passes[0] += 1
+        drawn = self.runner.each(_on_own_part, own, _drawn, self.names)
+        return joined([table for table in drawn if table.n_rows])
+
+    # What is refused ---------------------------------------------------------------------------
+
+    def check_countable(self, members: Any) -> None:
+        """An error unless all these columns are discrete and complete."""
+        for m in sorted(set(members)):
+            variable = self.variables[m]
+            if not variable.is_discrete:
+                raise DataError(
+                    f"column {variable.name!r} is continuous; counting needs discrete columns. "
+                    "Leave it out or cut it, with",
+                    hint=Hint("discretize=.", "--discretize."),
+                )
+            if self.missing_cells[variable.name]:
+                raise DataError(
+                    f"column {variable.name!r} has {self.missing_cells[variable.name]:,} missing "
+                    "cells; counting needs complete rows. Fill them in, leave those rows out, or "
+                    "leave the column out."
+                )
+
+
+# On every part -----------------------------------------------------------------------------------
+
+
+def _on_part(part: Any, work: Callable[..., T], names: tuple[str, ...], *shared: Any) -> T:
+    table = loaded(part)
+    return work(table if table.names == names else table.select(names), *shared)
+
+
+def _on_own_part(
+    item: tuple[Any, ...], work: Callable[..., T], names: tuple[str, ...], *shared: Any
+) -> T:
+    part, *own = item
+    return _on_part(part, work, names, *own, *shared)
+
+
+def _conformed(table: Table, variables: tuple[Variable, ...], unknown: Unknown) -> list[Table]:
+    return [table.conform(variables, unknown=unknown)]
+
+
+def _weighed(table: Table) -> list[float]:
+    return [table.total_weight, *(float(table.missing(name).sum()) for name in table.names)]
+
+
+def _drawn(table: Table, n_rows: int, seed: int) -> Table:
+    """Rows drawn without replacement, where every row counts once; as they weigh, otherwise."""
+    generator = np.random.default_rng(seed)
+    if table.weights is None:
+        rows = generator.choice(table.n_rows, min(n_rows, table.n_rows), replace=False)
+        return table.take(np.sort(rows))
+    drawn = generator.multinomial(n_rows, table.weights / table.weights.sum())
+    kept = np.flatnonzero(drawn)
+    return table.take(kept).with_weights(drawn[kept].astype(np.float64))
+
+
+def _same(table: Table) -> Table:
+    return table
+
+
+def _mass(table: Table) -> float:
+    return table.total_weight
+
+
+def _counted(table: Table, sets: list[tuple[int, ...]]) -> Numbers:
+    from unveil.kernels.numbers import fixed
+    from unveil.kernels.parts import count_sets
+
+    used = sorted({m for members in sets for m in members})
+    cards = {m: table.variables[m].n_states for m in used}
+    place = {m: i for i, m in enumerate(used)}
+    sizes = [math.prod(cards[m] for m in members) for members in sets]
+    if not used:
+        return np.full(len(sets), table.total_weight)
+    strides = [
+        math.prod(cards[k] for k in members[i + 1 :])
+        for members in sets
+        for i in range(len(members))
+    ]
+    out = np.zeros(sum(sizes))
+    count_sets(
+        table.codes([table.names[m] for m in used]),
+        fixed(np.zeros(0) if table.weights is None else table.weights),
+        np.array([place[m] for members in sets for m in members], np.int64),
+        np.array(strides, np.int64),
+        np.cumsum([0, *(len(members) for members in sets)], dtype=np.int64),
+        np.cumsum([0, *sizes], dtype=np.int64),
+        out,
+    )
+    return out
+
+
+def _moments(table: Table, members: tuple[int, ...], by: tuple[int, ...]) -> ConditionalMoments:
+    return MemoryStatistics(table).moments(members, by)
+
+
+Assignments = tuple[npt.NDArray[np.int64], Numbers]
+
+
+def _distinct(table: Table, members: tuple[int, ...], cards: list[int], most: int) -> Assignments:
+    found = MemoryStatistics(table).distinct(members)
+    return found.codes, found.weights
+
+
+class _Merged:
+    """The distinct assignments of two parts together, in cell order."""
+
+    def __init__(self, cards: Sequence[int], most: int) -> None:
+        self._cards, self._most = list(cards), most
+
+    def __call__(self, a: Assignments, b: Assignments) -> Assignments:
+        codes = np.concatenate([a[0], b[0]])
+        if 4 * codes.nbytes > self._most:
+            raise SizeError(
+                f"the columns have more than {len(codes) // 2:,} different rows, whose list needs "
+                f"{size_words(BASE + 4 * codes.nbytes)} of memory; allow more",
+                hint=Hint("(memory=...)", "(--memory)"),
+            )
+        weights = np.concatenate([a[1], b[1]])
+        key = compact_positions(list(codes.T), self._cards, len(codes))
+        _, first, which = np.unique(key, return_index=True, return_inverse=True)
+        return codes[first], np.bincount(which.reshape(-1), weights, len(first)).astype(np.float64)

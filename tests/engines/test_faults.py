@@ -1,0 +1,136 @@
+"""A part that cannot be read, a file that changes, a disk that is full: said, and nothing left."""
+
+import errno
+import os
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+import unveil
+from unveil import datasets, open_rows
+from unveil.engines import store as stores
+from unveil.errors import DataError
+from unveil.infer import write_posteriors
+
+
+def test_a_part_that_cannot_be_read_is_named(folder):
+    bad = folder / "part-1.parquet"
+    data = bytearray(bad.read_bytes())
+    data[40:200] = bytes(160)
+    bad.write_bytes(data)
+    with pytest.raises(DataError, match=r"part-1\.parquet"):
+        unveil.learn(folder)
+
+
+def test_a_file_cut_short_is_named(folder):
+    bad = folder / "part-2.parquet"
+    bad.write_bytes(bad.read_bytes()[:-100])
+    with pytest.raises(DataError, match=r"part-2\.parquet|no Parquet that can be read"):
+        unveil.learn(folder)
+
+
+@pytest.mark.parametrize("way", ["changed", "removed"])
+def test_a_file_that_changes_between_passes(folder, monkeypatch, way):
+    from unveil.engines import door
+
+    file, before = folder / "part-2.parquet", door._coded_rows
+
+    def meanwhile(*arguments):
+        if way == "removed":
+            file.unlink()
+        else:
+            os.utime(file, ns=(1, 1))
+        return before(*arguments)
+
+    monkeypatch.setattr(door, "_coded_rows", meanwhile)
+    words = "has changed while" if way == "changed" else "cannot be found any more"
+    with pytest.raises(DataError, match=rf"part-2\.parquet: the file .*{words}"):
+        open_rows(folder)
+
+
+def test_columns_that_differ_between_files(tmp_path):
+    parquet.write_table(pa.table({"x": ["a", "b"], "y": [1, 2]}), tmp_path / "a.parquet")
+    parquet.write_table(pa.table({"x": ["a", "c"]}), tmp_path / "b.parquet")
+    rows = open_rows(tmp_path)
+    assert rows.names == ("x", "y")
+    assert int(rows.missing("y").sum()) == 2  # as Arrow reads such folders
+    parquet.write_table(pa.table({"x": ["a"], "y": ["text"]}), tmp_path / "c.parquet")
+    with pytest.raises(DataError, match=r"c\.parquet"):
+        open_rows(tmp_path)
+
+
+def test_a_full_disk_while_coding(folder, small_parts, monkeypatch, tmp_path):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    monkeypatch.setattr(unveil.engines.Ceiling, "kept", 0)
+    monkeypatch.setattr(stores.Store, "_room", full, raising=False)
+    monkeypatch.setattr(stores, "open", lambda *_: full(), raising=False)
+    with pytest.raises(DataError, match=r"do not fit into the folder for temporary files"):
+        open_rows(folder, spool=spool)
+    assert list(spool.rglob("part-*")) == []
+
+
+def test_coded_rows_are_gone_when_nobody_needs_them(folder, small_parts, monkeypatch, tmp_path):
+    monkeypatch.setattr(unveil.engines.Ceiling, "kept", 0)
+    rows = open_rows(folder, spool=tmp_path)
+    spooled = list(tmp_path.glob("unveil-rows-*"))
+    assert len(spooled) == 1
+    view = rows.select(["lung", "smoke"])
+    del rows
+    assert view.counts([(0, 1)])[0].sum() == 3000
+    next(spooled[0].iterdir()).unlink()
+    with pytest.raises(DataError, match="a temporary file with coded rows is gone"):
+        view.counts([(0, 1)])
+    del view
+    assert not spooled[0].exists()
+
+
+def test_predictions_are_written_whole_or_not_at_all(
+    folder, asia, asia_rows, tmp_path, small_parts
+):
+    out = tmp_path / "lung.parquet"
+    assert write_posteriors(asia, folder, out, ["lung"]) == (3000, ["lung"])
+    ours = parquet.read_table(out)
+    theirs = unveil.infer.with_posteriors(asia, asia_rows, ["lung"])
+    assert ours.column_names == list(theirs.names)
+    assert ours["P(lung=yes)"].to_numpy() == pytest.approx(theirs.column("P(lung=yes)"), rel=1e-12)
+    assert ours["predicted lung"].to_pylist() == theirs.labels("predicted lung")
+    before = out.read_bytes()
+    (folder / "part-2.parquet").write_bytes(b"PAR1 is how it begins, and then nothing PAR1")
+    with pytest.raises(DataError, match=r"part-2\.parquet"):
+        write_posteriors(asia, folder, out, ["lung"])
+    assert out.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir() if p.name != "lake"] == ["lung.parquet"]
+
+
+def test_predictions_that_make_no_sense(folder, asia, tmp_path):
+    with pytest.raises(DataError, match=r"call the file \.parquet"):
+        write_posteriors(asia, folder, tmp_path / "out.csv")
+    with pytest.raises(DataError, match="say which variable to predict"):
+        write_posteriors(asia, folder, tmp_path / "out.parquet")
+    other = datasets.network("alarm")
+    with pytest.raises(DataError, match="none of the columns is a variable"):
+        write_posteriors(other, folder, tmp_path / "out.parquet")
+
+
+def test_a_full_disk_while_predicting(folder, asia, tmp_path, monkeypatch):
+    class Full:
+        schema = None
+
+        def __init__(self, *_):
+            self.schema = _[1]
+
+        def write_table(self, _):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr("unveil.infer.parted_columns.parquet.ParquetWriter", Full)
+    with pytest.raises(DataError, match="do not fit on the disk"):
+        write_posteriors(asia, folder, tmp_path / "out.parquet", ["lung"])
+    assert [p.name for p in tmp_path.iterdir()] == ["lake"]
