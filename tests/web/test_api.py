@@ -1,7 +1,9 @@
 """The trails by their JSON twin: read, learn, discover, ask, take along, delete."""
 
+import re
 import shlex
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from unveil.web.pages import LIBRARY, TRAILS
 
 from .conftest import base, finished, rows_of_kinds, run, served, upload
 
+WEB = Path(unveil.__file__).parent / "web"
 ODD = "<script>alert(1)</script>"
 PAGES = [f"/{trail.path}" if trail.path else "" for trail in TRAILS]
 
@@ -215,7 +218,7 @@ def test_wrong_settings_are_told(busy, plans):
     for task, settings, words in (
         ("learn", {"seconds": -1}, "seconds"),
         ("learn", {"nonsense": 1}, "nonsense"),
-        ("discover", {"required": [["a", "b"]]}, "required"),
+        ("discover", {"required": [["a", "b", "c"]]}, "required"),
         ("nothing", {}, "no task"),
     ):
         answer = busy.post(f"/api/a/{plans['key']}/jobs", json={"task": task, "settings": settings})
@@ -229,12 +232,28 @@ def test_numbers_in_the_way_are_told_with_what_to_do(busy):
     lines = [f"{i}.5,{'ab'[i % 2]},{'' if i % 7 == 0 else i % 3}" for i in range(40)]
     key = upload(busy, "\n".join(["how long,kind,part", *lines]))
     job = run(busy, key, "cluster", most=2)
-    if job["state"] == "failed":
-        assert "('how long'): cut them into bins on the page Table" in job["problem"]
+    assert "discretise it first, with the choice for numbers on this page." in job["problem"]
+    job = run(busy, key, "cluster", most=2, cut="equal_width", bins=2)
+    assert job["state"] == "done"
+    lines = busy.get(f"/api/a/{key}/jobs/{job['number']}/lines").json()
+    assert "--discretize equal_width --n-bins 2" in lines["command"]
 
 
 def test_every_page_and_text_can_be_read(busy, plans):
     for page in PAGES:
         assert busy.get(f"/a/{plans['key']}{page}").status_code == 200
     for name in LIBRARY:
-        assert "<h1>" in busy.get(f"/library/{name}").text
+        text = busy.get(f"/library/{name}").text
+        assert "<h1>" in text
+        for picture in re.findall(r'<img [^>]*src="([^"]+)"', text)[1:]:
+            assert busy.get(f"/library/{picture}").headers["content-type"] == "image/svg+xml"
+
+
+def test_words_on_pages_are_in_the_glossary(busy):
+    glossary = busy.get("/library/glossary").text
+    sources = [p for kind in ("templates", "static") for p in (WEB / kind).iterdir()]
+    linked = {
+        word for p in sources for word in re.findall(r"/library/glossary#([\w-]+)", p.read_text())
+    }
+    assert "arc" in linked
+    assert [word for word in linked if f'<tr id="{word}">' not in glossary] == []

@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
 import uvicorn
 
@@ -137,8 +138,8 @@ def test_arcs_are_clicked_forbidden_and_searched_again(walked, page):
     words = page.inner_text("#arc h2")
     page.click("text=Forbid it")
     with page.expect_response(re.compile("/picture")):
-        page.click("text=Search again with this")
-    page.wait_for_selector("#wishes li:has-text('forbidden')")
+        page.click("text=Search with this")
+    page.wait_for_selector("#wishes li:has-text('must not be there')")
     expect(page.locator("#arcs")).not_to_contain_text(words)
     page.wait_for_timeout(500)  # the new picture is drawn
     after = page.locator("#graph .node[data-name=SEX]").bounding_box()
@@ -176,6 +177,55 @@ def test_evidence_moves_everything_in_one_tab_only(walked, page):
     page.click("text=Keep as scenario A")
     page.click("text=Forget what is known")
     page.wait_for_selector("#scenarios table")
+    assert page.wrong == []
+
+
+def test_numbers_are_learned_set_and_asked_about(address, page, tmp_path):
+    draw = np.random.default_rng(6)
+    x = draw.normal(50, 9, 80)
+    y = 2 * x + draw.normal(0, 5, 80)
+    kind = np.where(x > 50, "high", "low")
+    rows = [f"{a:.2f},{b:.2f},{c}" for a, b, c in zip(x, y, kind, strict=True)]
+    key = sent(page, address, tmp_path, "numbers.csv", "\n".join(["x,y,kind", *rows]))
+    page.goto(f"{key}/dependences")
+    page.wait_for_selector("#graph text.weight")
+    expect(page.locator("#line-checks")).to_contain_text("share explained")
+    page.goto(f"{key}/playground")
+    page.locator("#graph .node[data-name=x]").click(position={"x": 12, "y": 6})
+    page.fill("#panel input[type=number]", "70")
+    page.click("#panel button:has-text('seen')")
+    expect(page.locator("#known")).to_contain_text("seen: x = 70")
+    expect(page.locator("#graph .node[data-name=x] .value")).to_have_text("70")
+    page.locator("#graph .node[data-name=y]").click(position={"x": 12, "y": 6})
+    page.click("text=Why?")
+    page.wait_for_selector("#panel td:has-text('x = 70')")
+    page.goto(f"{key}/classes")  # numbers and states: the page cuts what has to be cut
+    assert page.input_value("[name=cut]") == "equal_frequency"
+    page.goto(f"{key}/hidden")
+    assert page.input_value("[name=cut]") == "equal_frequency"
+    assert page.wrong == []
+
+
+def test_what_is_known_beforehand_holds_for_hidden_variables(address, page, tmp_path):
+    key = sent(page, address, tmp_path, "kinds.csv", rows_of_kinds(60))
+    page.goto(f"{key}/hidden")
+    page.click("#beforehand summary")
+    page.select_option("#column-wish [name=column]", "w")
+    page.click("#column-wish [value=no_parents]")
+    page.select_option("#arc-wish [name=parent]", "w")
+    page.select_option("#arc-wish [name=child]", "z")
+    page.click("#arc-wish [value=required]")
+    page.fill("#places [name=places]", "x, y")
+    page.click("#places button")
+    page.fill("[name=seconds]", "4")
+    page.click("text=Search with this")
+    page.wait_for_selector("#found:not([hidden])")
+    expect(page.locator("#wishes")).to_contain_text("w → z must be there")
+    page.locator("#pictures .node[data-name=x]").first.click()
+    page.click("#arc >> text=It has no children")
+    expect(page.locator("#wishes")).to_contain_text("x: it leads to no other column")
+    page.goto(f"{key}/take")
+    assert "--require 'w -> z' --no-parents w" in page.inner_text("main")
     assert page.wrong == []
 
 

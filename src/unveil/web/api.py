@@ -19,6 +19,7 @@ from unveil import datasets
 from unveil.formats import FORMATS, dumps
 from unveil.model.network import Network
 from unveil.web.asked import Asked
+from unveil.web.columns import forecast_of, used_columns
 from unveil.web.drawing import drawn, drawn_before_after, places_of
 from unveil.web.events import follow
 from unveil.web.lines import command_line, python_lines
@@ -93,6 +94,12 @@ def analysis(key: Key, at: At) -> dict[str, Any]:
         "expires": at.store.expires(found),
         "jobs": [_job(at, found, job) for job in jobs],
     }
+
+
+@router.get("/a/{key}/forecast")
+def forecast(key: Key, at: At) -> dict[str, Any]:
+    """How long each step may take: seconds from and to, by task."""
+    return forecast_of(at.store, at.jobs.forecasts, at.store.get(key))
 
 
 @router.put("/a/{key}/asked")
@@ -199,18 +206,20 @@ def picture(
     """
     found = at.store.get(key)
     network, _ = at.models.load(_model(at, found, number))
-    arcs = at.store.result(found, number).get("arcs", [])
+    result = at.store.result(found, number)
+    arcs = result.get("arcs", [])
+    explained = {} if bars else {c["name"]: c["r_squared"] for c in result.get("checks", [])}
     told: dict[str, Any] = {"name": found.name}
     before = found.job_folder(number) / "baseline.json"
     if around:
-        told["after"] = drawn(network, arcs, None, bars, around)
+        told["after"] = drawn(network, arcs, None, bars, around, explained)
         return told
     if before.exists() and not bars:
         first, _ = at.models.load(before)
         told["before"], told["after"] = drawn_before_after(first, network, arcs)
         return told
     places = Places(found, at.store.job(found, number).task, bars)
-    told["after"] = drawn(network, arcs, places.known(), bars)
+    told["after"] = drawn(network, arcs, places.known(), bars, explained=explained)
     places.keep(places_of(told["after"]))
     return told
 
@@ -345,7 +354,7 @@ def lines_of(at: Server, found: Analysis, done: Job) -> dict[str, str]:
             of = at.store.job(found, done.settings["of"])
     return {
         "command": command_line(done, found.name, of),
-        "python": python_lines(done, found.name, of),
+        "python": python_lines(done, found.name, of, used_columns(at.store, found)["away"]),
     }
 
 

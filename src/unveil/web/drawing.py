@@ -22,6 +22,10 @@ BAR_LINE, HEAD_LINE = 15.0, 30.0
 MOST_BARS = 5
 """A box shows the bars of so many states; the rest are a click away."""
 BARS_WIDTH = 170.0
+CURVE_LINES = 3
+"""The curve of a number takes as much room as so many bars."""
+MOST_LABELS = 60
+"""With more arcs, numbers beside them would cover the picture."""
 
 Places = Mapping[str, Point]
 
@@ -32,21 +36,24 @@ def drawn(
     places: Places | None = None,
     bars: bool = False,
     around: str = "",
+    explained: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """All that is needed to draw a network; `arcs` tell what each is worth (`ArcWorth` as JSON).
 
+    Lines between numbers have the `weight` of their arc beside it, and behind a name the share that
+    its line explains (`explained`).
     With `bars`, boxes have room for the probabilities of their states. With `around`, only that
     variable and those that tell something about it when all others are known: its parents, its
     children and their parents.
     """
-    widths, height = _sizes(network, bars)
+    widths, height = _sizes(network, bars, explained or {})
     dag = network.dag
     if around:
         network.variable(around)
         near = dag.markov_blanket(around) | {around}
         dag = dag.subgraph([name for name in dag.nodes if name in near])
     found = keep_places(dag, places, widths, height) if places else layout(dag, widths, height)
-    return _told(network, dag, found, arcs, {})
+    return _told(network, dag, found, arcs, {}, explained or {})
 
 
 def drawn_before_after(
@@ -68,8 +75,14 @@ def places_of(picture: Mapping[str, Any]) -> dict[str, Point]:
     return {node["name"]: (node["x"], node["y"]) for node in picture["nodes"]}
 
 
-def _sizes(network: Network, bars: bool) -> tuple[dict[str, float], float]:
-    names = {name: text_width(shorten(name), FONT_SIZE) + PADDING for name in network.names}
+def _sizes(
+    network: Network, bars: bool, explained: Mapping[str, float]
+) -> tuple[dict[str, float], float]:
+    caption = text_width("R² 0.00  ", FONT_SIZE)
+    names = {
+        name: text_width(shorten(name), FONT_SIZE) + PADDING + caption * (name in explained)
+        for name in network.names
+    }
     if not bars:
         return names, 30.0
     lines = max((min(_n_bars(v), MOST_BARS) for v in network.variables), default=1)
@@ -77,7 +90,7 @@ def _sizes(network: Network, bars: bool) -> tuple[dict[str, float], float]:
 
 
 def _n_bars(variable: Any) -> int:
-    return variable.n_states if variable.is_discrete else 2
+    return variable.n_states if variable.is_discrete else CURVE_LINES
 
 
 def _told(
@@ -86,13 +99,15 @@ def _told(
     found: Layout,
     arcs: Sequence[Mapping[str, Any]],
     looks: Mapping[tuple[str, str], str],
+    explained: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     worth = {(arc["parent"], arc["child"]): arc for arc in arcs}
-    most = max((float(arc["loss"] or 0) for arc in arcs), default=0.0)
+    strong = _strengths(arcs)
+    labelled = len(dag.arcs) <= MOST_LABELS
     return {
         "width": found.width,
         "height": found.height,
-        "nodes": [_node(network, name, found) for name in dag.nodes],
+        "nodes": [_node(network, name, found, explained or {}) for name in dag.nodes],
         "arcs": [
             {
                 "parent": arc[0],
@@ -102,13 +117,25 @@ def _told(
                 "words": worth[arc]["words"] if arc in worth else "",
                 "loss": worth[arc]["loss"] if arc in worth else None,
                 "fixed": worth[arc].get("fixed") if arc in worth else None,
-                "strength": max(0.0, float(worth[arc]["loss"] or 0)) / most
-                if arc in worth and most > 0
-                else None,
+                "strength": strong.get(arc),
+                "weight": worth[arc].get("weight") if arc in worth and labelled else None,
             }
             for arc in dag.arcs
         ],
     }
+
+
+def _strengths(arcs: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], float]:
+    """How strong each arc is, from 0 to 1: by what it is worth, else by its weight."""
+    most = max((float(arc["loss"] or 0) for arc in arcs), default=0.0)
+    found = {}
+    for arc in arcs:
+        pair = arc["parent"], arc["child"]
+        if arc["loss"] is None and arc.get("weight") is not None:
+            found[pair] = min(1.0, abs(arc["weight"]))
+        elif most > 0:
+            found[pair] = max(0.0, float(arc["loss"] or 0)) / most
+    return found
 
 
 def _points(found: Layout, arc: tuple[str, str]) -> list[Point]:
@@ -118,7 +145,9 @@ def _points(found: Layout, arc: tuple[str, str]) -> list[Point]:
     return list(reversed(found.arcs[arc[::-1]]))
 
 
-def _node(network: Network, name: str, found: Layout) -> dict[str, Any]:
+def _node(
+    network: Network, name: str, found: Layout, explained: Mapping[str, float]
+) -> dict[str, Any]:
     box, variable = found.boxes[name], network.variable(name)
     states = [label_text(x) for x in variable.labels] if variable.is_discrete else None
     return {
@@ -126,6 +155,7 @@ def _node(network: Network, name: str, found: Layout) -> dict[str, Any]:
         "label": shorten(name),
         "x": box.x, "y": box.y, "width": box.width, "height": box.height,
         "hidden": variable.hidden,
+        "caption": f"R² {explained[name]:.2f}" if name in explained else "",
         "states": states,
         "parents": list(network.dag.parents(name)),
         "children": list(network.dag.children(name)),

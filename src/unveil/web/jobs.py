@@ -23,6 +23,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from unveil.errors import DataError
+from unveil.web.columns import remember_seconds
+from unveil.web.forecast import Forecasts
 from unveil.web.limits import Limits
 from unveil.web.store import Analysis, Job, NoSuchThing, State, Store
 from unveil.web.tasks import TASKS
@@ -49,6 +51,7 @@ class Jobs:
         self._served: dict[str, float] = {}
         self._wake = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
+        self.forecasts = Forecasts(store.root)
 
     # For pages ---------------------------------------------------------------------------------
 
@@ -183,7 +186,8 @@ class Jobs:
         code = await self._process(key, analysis, job)
         with contextlib.suppress(NoSuchThing, OSError):
             self.store.get(key[0])  # deleted meanwhile: nothing to say
-            self._ended(analysis, job, *self._outcome(key, analysis, job, code))
+            ended = self._ended(analysis, job, *self._outcome(key, analysis, job, code))
+            remember_seconds(self.store, self.forecasts, analysis, ended)
 
     def _told(self, analysis: Analysis, job: Job) -> dict[str, Any]:
         """What the process of a job is told: see `worker.py`."""

@@ -16,7 +16,10 @@ class Limits:
 
     - `upload_bytes`: the size of a file as it is sent; `table_bytes`: unpacked; `upload_seconds`:
       how long the sending may take
-    - `request_bytes`: the size of any other request
+    - `request_bytes`: the size of any other request; `request_seconds`: how long its sending may
+      take; `stall_seconds`: how long nothing may come of a file
+    - `head_seconds`: how long the head of a request may take; `taking_seconds`: how long a client
+      may not take its answer; `connections`: how many may be open; `uploads`: files sent at once
     - `free_bytes`: space on the disk below which no table is taken
     - `max_rows`, `max_columns`: those of a table
     - `job_seconds`: the longest a job may be given; `grace`: seconds after that (or after a wish to
@@ -35,6 +38,12 @@ class Limits:
     table_bytes: int = 1024 * MEBIBYTE
     upload_seconds: float = 900.0
     request_bytes: int = 2 * MEBIBYTE
+    request_seconds: float = 30.0
+    stall_seconds: float = 30.0
+    head_seconds: float = 15.0
+    taking_seconds: float = 60.0
+    connections: int = 400
+    uploads: int = 8
     free_bytes: int = 256 * MEBIBYTE
     max_rows: int = 2_000_000
     max_columns: int = 2_000

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from unveil.web.asked import Asked
+from unveil.web.searching import WISHES
 from unveil.web.store import Job
 
 __all__ = ["command_line", "python_lines"]
@@ -29,15 +30,37 @@ class Spelling:
 
 
 def _search_words(s: Given) -> list[str]:
-    return ["--equivalent-sample-size", f"{s['equivalent_sample_size']:g}"]
-
-
-def _learn_words(s: Given) -> list[str]:
-    words = _search_words(s)
+    words = ["--equivalent-sample-size", f"{s['equivalent_sample_size']:g}"]
     words += [w for a, b in s["required"] for w in ("--require", f"{a} -> {b}")]
     words += [w for a, b in s["forbidden"] for w in ("--forbid", f"{a} -> {b}")]
     words += [w for tier in s["tiers"] for w in ("--tier", ",".join(tier))]
-    return words + (["--max-parents", str(s["max_parents"])] if s["max_parents"] else [])
+    words += [w for name in s["no_parents"] for w in ("--no-parents", name)]
+    words += [w for name in s["no_children"] for w in ("--no-children", name)]
+    words += ["--max-parents", str(s["max_parents"])] if s["max_parents"] else []
+    return words + (["--anneal", s["anneal"]] if s["anneal"] else [])
+
+
+def _learn_words(s: Given) -> list[str]:
+    return [*_search_words(s), *(["--local", s["local"]] if s["local"] != "table" else [])]
+
+
+def _discover_words(s: Given) -> list[str]:
+    words = _search_words(s)
+    for name in ("max_hidden", "n_states"):
+        words += [f"--{name.replace('_', '-')}", str(s[name])] if s[name] else []
+    return words + [w for place in s["places"] for w in ("--place", ",".join(place))]
+
+
+def _discover_arguments(s: Given) -> Given:
+    given = _picked("max_hidden", "n_states", "max_parents", "anneal", "places")(s)
+    # Numbers have no equivalent sample size, and 1 is what all others have unless said.
+    size = s["equivalent_sample_size"]
+    return given | ({"equivalent_sample_size": size} if size != 1 else {})
+
+
+def _learn_arguments(s: Given) -> Given:
+    given = _picked("equivalent_sample_size", "max_parents", "anneal")(s)
+    return given | ({"local": s["local"]} if s["local"] != "table" else {})
 
 
 def _picked(*names: str) -> Callable[[Given], Given]:
@@ -46,11 +69,10 @@ def _picked(*names: str) -> Callable[[Given], Given]:
 
 SPELLINGS = {
     "learn": Spelling(
-        "learn", _learn_words, "unveil.learn", _picked("equivalent_sample_size", "max_parents")
+        "learn", _learn_words, "unveil.learn", _learn_arguments
     ),
     "discover": Spelling(
-        "discover", lambda s: [*_search_words(s), "--max-hidden", str(s["max_hidden"])],
-        "unveil.discover", _picked("equivalent_sample_size", "max_hidden"), "found",
+        "discover", _discover_words, "unveil.discover", _discover_arguments, "found",
     ),
     "cluster": Spelling(
         "cluster", lambda s: ["--n-classes", f"1..{s['most']}", "--score", s["score"]],
@@ -88,16 +110,20 @@ def _preparing_words(asked: Asked, job: Job, spelling: Spelling) -> list[str]:
     words = [w for name in away for w in ("--drop", name)]
     if asked.who and asked.who not in away:
         words += ["--id", asked.who]
-    if asked.cut and spelling.is_cut:
-        words += ["--discretize", asked.cut, "--n-bins", str(asked.bins)]
+    cut, bins = _cut(asked, job)
+    if cut and spelling.is_cut:
+        words += ["--discretize", cut, "--n-bins", str(bins)]
     return words
 
 
-def python_lines(job: Job, table_name: str, of: Job | None = None) -> str:
-    """The Python lines that do what the job did; `of` is the one whose classifier it used."""
+def python_lines(job: Job, table_name: str, of: Job | None = None, away: Sequence[str] = ()) -> str:
+    """The Python lines that do what the job did; `of` is the one whose classifier it used.
+
+    `away` are columns that were left out unasked.
+    """
     if job.task == "predict" and of is not None:
         rows = f"found.classifier.with_predictions({job.settings['name']!r})"
-        lines = python_lines(of, table_name).splitlines()[:-1]
+        lines = python_lines(of, table_name, away=away).splitlines()[:-1]
         return "\n".join([*lines, f"{rows}.write('predictions.csv')"])
     asked, spelling = Asked(**job.asked), SPELLINGS.get(job.task)
     reading = {"kinds": asked.kinds or None, "weights": asked.weights or None}
@@ -105,10 +131,10 @@ def python_lines(job: Job, table_name: str, of: Job | None = None) -> str:
     lines = ["import unveil", "", f"table = unveil.Table.read({table_name!r}{given})"]
     if spelling is None:
         return "\n".join([*lines, "print(unveil.table.describe(table))"])
-    options = _preparing(asked, job, spelling) | spelling.arguments(job.settings)
+    options = _preparing(asked, job, spelling, away) | spelling.arguments(job.settings)
     options |= {"seed": job.settings["seed"], "time_limit": job.settings["seconds"]}
     words = [f"{k}={v!r}" for k, v in options.items()]
-    wishes = {k: job.settings.get(k) for k in ("required", "forbidden", "tiers")}
+    wishes = {k: job.settings.get(k) for k in WISHES}
     if any(wishes.values()):
         inside = ", ".join(f"{k}={v!r}" for k, v in wishes.items() if v)
         words.append(f"constraints=unveil.Constraints({inside})")
@@ -116,13 +142,16 @@ def python_lines(job: Job, table_name: str, of: Job | None = None) -> str:
     return "\n".join([*lines, f"found = {spelling.call}(\n{body})", "print(found)"])
 
 
-def _preparing(asked: Asked, job: Job, spelling: Spelling) -> Given:
+def _preparing(asked: Asked, job: Job, spelling: Spelling, unasked: Sequence[str]) -> Given:
     away = _away(asked, job)
-    options: Given = {"drop": away, "keep": asked.keep}
+    # A table that nothing is asked of is taken as it is, so what goes unasked is named here.
+    named = [name for name in unasked if name not in (*asked.keep, job.settings.get("target"))]
+    options: Given = {"drop": list(dict.fromkeys([*away, *named])), "keep": asked.keep}
     if asked.who and asked.who not in away:
         options["id"] = asked.who
-    if asked.cut and spelling.is_cut:
-        options |= {"discretize": asked.cut, "n_bins": asked.bins}
+    cut, bins = _cut(asked, job)
+    if cut and spelling.is_cut:
+        options |= {"discretize": cut, "n_bins": bins}
     return {k: v for k, v in options.items() if v}
 
 
@@ -131,6 +160,12 @@ def _away(asked: Asked, job: Job) -> list[str]:
     who = [asked.who] if asked.who and job.task != "discover" else []
     target = job.settings.get("target")
     return [name for name in dict.fromkeys([*asked.leave_out, *who]) if name != target]
+
+
+def _cut(asked: Asked, job: Job) -> tuple[str, int]:
+    """How numbers are cut, and in how many bins: the step's own choice, or the table's."""
+    own, bins = job.settings.get("cut"), job.settings.get("bins")
+    return asked.cut if own is None else own, asked.bins if bins is None else bins
 
 
 def _as_file(name: str) -> str:

@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from unveil import datasets
 from unveil.web.api import analysis as analysis_twin
 from unveil.web.api import lines_of
+from unveil.web.columns import used_columns
 from unveil.web.rows import ROW_FILES
 from unveil.web.state import Server, server_of
 from unveil.web.store import Analysis, Job, NoSuchThing, State
@@ -58,6 +59,7 @@ LIBRARY = {
     "asking": "Asking a network",
     "classes": "Latent classes",
     "predicting": "Predicting a column",
+    "glossary": "Words, one by one",
 }
 """The pages of the library, in the order of reading."""
 
@@ -81,6 +83,15 @@ def start(request: Request, at: At) -> Response:
 def library() -> Response:
     """What there is to read."""
     return _page("library.html", entries=LIBRARY, current="", text="")
+
+
+@router.get("/library/{name}.svg")
+def library_picture(name: str) -> Response:
+    """A picture of the library."""
+    picture = files("unveil.web").joinpath("library", f"{name}.svg")
+    if name not in LIBRARY or not picture.is_file():
+        raise NoSuchThing("there is no such picture in the library.")
+    return Response(picture.read_bytes(), media_type="image/svg+xml")
 
 
 @router.get("/library/{name}")
@@ -130,11 +141,13 @@ def _trail(key: str, path: str, at: Server) -> Response:
         with_rows=[j for j in jobs if any(_has(found, j, name) for name in ROW_FILES)],
         titles={name: task.title for name, task in TASKS.items()},
         lines=[(j, lines_of(at, found, j)) for j in jobs],
+        endings=lambda job: _endings(at, found, job),
         data=json.dumps(
             {
                 "analysis": analysis_twin(key, at),
                 "task": trail.task,
                 "job": None if last is None else last.number,
+                "columns": used_columns(at.store, found),
             }
         ),
     )
@@ -144,6 +157,18 @@ def _last(jobs: list[Job], task: str) -> Job | None:
     """The last job of a task that is not a failure, if there is one."""
     own = [job for job in jobs if job.task == task]
     return next((j for j in reversed(own) if j.state is not State.FAILED), own[-1] if own else None)
+
+
+ENDINGS = ("json", "bif", "xmlbif", "net", "xdsl", "uai", "dot")
+"""Those of the formats that a network can be taken along in."""
+
+
+def _endings(at: Server, found: Analysis, job: Job) -> list[str]:
+    """The endings of the formats that can hold the network of a job."""
+    network, _ = at.models.load(found.job_folder(job.number) / "model.json")
+    if all(v.is_discrete for v in network.variables):
+        return list(ENDINGS)
+    return [e for e in ENDINGS if e in ("json", "dot")]
 
 
 def _has(found: Analysis, job: Job, name: str) -> bool:
@@ -160,4 +185,15 @@ def _rendered(name: str) -> str:
 
     text = files("unveil.web").joinpath("library", f"{name}.md").read_text(encoding="utf-8")
     # The same texts are pages of the documentation, where links end in .md.
-    return markdown.markdown(re.sub(r"\((\w+)\.md\)", r"(\1)", text), extensions=["tables"])
+    text = re.sub(r"\((\w+)\.md\)", r"(\1)", text)
+    if name != "glossary":
+        return markdown.markdown(text, extensions=["tables"])
+    # Its words alone, each of which can be linked to; the rest is for people who program.
+    words = markdown.markdown(text.split("\n## ")[0], extensions=["tables"])
+    return re.sub(r"<tr>\n<td>([^<]+)</td>", _linkable, words)
+
+
+def _linkable(found: re.Match[str]) -> str:
+    """A row of the glossary with its word as its name: `equivalent-sample-size`."""
+    word = re.sub(r"\W+", "-", found[1].lower()).strip("-")
+    return f'<tr id="{word}">\n<td>{found[1]}</td>'

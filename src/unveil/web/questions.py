@@ -8,6 +8,7 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from unveil.errors import DataError
@@ -20,6 +21,8 @@ from unveil.table.variable import Variable, label_text
 __all__ = ["Models", "Question", "answer"]
 
 MOST_NEXT = 8
+CURVE_POINTS, CURVE_WIDTH = 61, 3.5
+"""How many places of a density are told, and how many deviations around its mean they cover."""
 Value = int | float
 
 
@@ -28,8 +31,8 @@ class Question(BaseModel):
 
     Findings (`given`) and actions (`do`) name states of discrete variables by position and values
     of continuous ones; `likely` is soft evidence: how likely what was seen is in each state.
-    `target` is the variable that `why` and `next` are about; `explain` asks for the most probable
-    states of everything together.
+    `target` is the variable that `why` and `next` are about (`next` among its own kind); `explain`
+    asks for the most probable states of everything together.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -75,30 +78,40 @@ def answer(network: Network, question: Question) -> dict[str, Any]:
     found = acted.posterior(findings | actions, list(network.names), **options)
     told: dict[str, Any] = {
         "beliefs": {name: _belief(found, name) for name in found.variables},
-        "log_probability": as_json(float(found.log_evidence[0])),
+        "log_probability": _log_probability(found, {**findings, **actions}),
     }
     if question.explain:
         best = acted.most_probable(findings | actions, **options)
         told["explanation"] = {
-            "states": {n: label_text(x) for n, x in best.row().items() if x is not None},
-            "probability": math.exp(float(best.log_probability[0])),
+            "states": {n: _text(x) for n, x in best.row().items() if x is not None},
+            "probability": None if found.means else math.exp(float(best.log_probability[0])),
         }
     if question.target and (question.why or question.next):
         told |= _reasons(acted, findings, question)
     return told
 
 
+def _log_probability(found: Posterior, known: dict[str, Any]) -> float | None:
+    """The log-probability of what is known; of numbers there is only a density, so none."""
+    if any(name in found.means for name in known):
+        return None
+    told: float | None = as_json(float(found.log_evidence[0]))
+    return told
+
+
+def _text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else label_text(value)
+
+
 def _reasons(network: Network, findings: dict[str, Any], question: Question) -> dict[str, Any]:
     target = network.variable(question.target)
-    if not target.is_discrete:
-        raise DataError(f"{target.name!r} is continuous; ask about a variable with states")
     told: dict[str, Any] = {}
     if question.why:
         rest = {n: x for n, x in findings.items() if n != target.name}
         told["why"] = [
             {
                 "finding": i.finding,
-                "value": label_text(i.value),
+                "value": _text(i.value),
                 "bits": as_json(i.divergence),
                 "with_it": list(i.with_it.values()),
                 "without_it": list(i.without_it.values()),
@@ -106,7 +119,7 @@ def _reasons(network: Network, findings: dict[str, Any], question: Question) -> 
             for i in finding_influence(network, rest, target.name)
         ]
     if question.next:
-        among = [v.name for v in network.variables if v.is_discrete]
+        among = [v.name for v in network.variables if v.is_discrete == target.is_discrete]
         gains = information_about(network, target.name, _without(findings, target.name), among)
         told["next"] = [{"name": n, "bits": b} for n, b in list(gains.items())[:MOST_NEXT]]
     return told
@@ -119,8 +132,25 @@ def _without(findings: dict[str, Any], name: str) -> dict[str, Any]:
 def _belief(found: Posterior, name: str) -> dict[str, Any]:
     if name in found.means:
         of = found.of(name)
-        return {"mean": of["mean"], "deviation": of["standard deviation"]}
+        told: dict[str, Any] = {"mean": of["mean"], "deviation": of["standard deviation"]}
+        parts = found.mixtures.get(name)
+        if parts is not None and len(parts) > 1 and told["deviation"] > 0:
+            told["curve"] = _curve(parts, told["mean"], told["deviation"])
+        return told
     return {"p": [round(float(p), 6) for p in found[name][0]]}
+
+
+def _curve(parts: Any, mean: float, deviation: float) -> dict[str, Any]:
+    """The density of a mixture of Gaussians, at places that cover nearly all of it."""
+    weights, means, variances = parts.T
+    low, high = mean - CURVE_WIDTH * deviation, mean + CURVE_WIDTH * deviation
+    # A part narrower than two places would be missed: it is drawn as wide as that.
+    least = (2 * CURVE_WIDTH * deviation / CURVE_POINTS) ** 2
+    variances = np.maximum(variances, least)
+    at = np.linspace(low, high, CURVE_POINTS)[:, None]
+    heights = weights * np.exp(-((at - means) ** 2) / (2 * variances)) / np.sqrt(variances)
+    y = heights.sum(axis=1) / math.sqrt(2 * math.pi)
+    return {"low": low, "high": high, "y": [float(f"{v:.5g}") for v in y]}
 
 
 def _value(variable: Variable, value: Value) -> Any:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import re
 import time
@@ -17,6 +18,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from anyio import BrokenResourceError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -82,6 +84,7 @@ class Safety:
     ) -> None:
         self.app, self.limits, self.hosts, self.token = app, limits, hosts, token
         self._buckets: OrderedDict[tuple[str, bool], Bucket] = OrderedDict()
+        self._uploads = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -91,9 +94,16 @@ class Safety:
         if refusal is not None:
             await refusal(scope, receive, _with_headers(send))
             return
-        if not _is_upload(scope):
-            receive = _bounded(receive, self.limits.request_bytes)
-        await self.app(scope, receive, _with_headers(send))
+        upload = _is_upload(scope)
+        if not upload:
+            receive = _bounded(receive, self.limits.request_bytes, self.limits.request_seconds)
+        self._uploads += upload
+        try:
+            await self.app(scope, receive, _with_headers(send))
+        except* BrokenResourceError:
+            pass  # a tab was closed while its events were sent
+        finally:
+            self._uploads -= upload
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -105,6 +115,8 @@ class Safety:
             return _problem(403, "this request comes from another site, and is refused.")
         if not self._allows(scope, changes):
             return _problem(429, "too many requests from your address; wait a moment.")
+        if _is_upload(scope) and self._uploads >= self.limits.uploads:
+            return _problem(503, "others are sending files; try again in a moment.")
         if not _is_upload(scope) and _length(headers) > self.limits.request_bytes:
             return _problem(413, "the request is larger than this server takes.")
         return self._without_token(scope, headers) if self.token else None
@@ -156,17 +168,22 @@ def _length(headers: Headers) -> int:
     return int(said) if said.isascii() and said.isdigit() else 0
 
 
-def _bounded(receive: Receive, most: int) -> Receive:
-    """The pieces of a request, until they are too many: then it ends as if it had been broken off.
+def _bounded(receive: Receive, most: int, seconds: float) -> Receive:
+    """The pieces of a request, until they are too many or too late: then it ends as if broken off.
 
     An honest client says the length beforehand and gets a sentence.
     """
-    size = 0
+    size, more, until = 0, True, time.monotonic() + seconds
 
     async def receiving() -> Message:
-        nonlocal size
-        message = await receive()
-        size += len(message.get("body", b""))
+        nonlocal size, more
+        if not more:
+            return await receive()  # what comes after the body is the end of the connection
+        try:
+            message = await asyncio.wait_for(receive(), max(0.0, until - time.monotonic()))
+        except TimeoutError:
+            return {"type": "http.disconnect"}
+        size, more = size + len(message.get("body", b"")), bool(message.get("more_body"))
         return message if size <= most else {"type": "http.disconnect"}
 
     return receiving

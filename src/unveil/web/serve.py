@@ -38,6 +38,7 @@ def serve(
     import uvicorn
 
     from unveil.web.app import create_app
+    from unveil.web.patience import patient
 
     taken = _listen(host, port)
     port = taken.getsockname()[1]
@@ -45,10 +46,11 @@ def serve(
     token = "" if local else secrets.token_urlsafe(16)
     shown = f"[{host}]" if ":" in host else host
     hosts = tuple(dict.fromkeys([*LOOPBACK, host, *names]))
+    limits = limits or Limits()
     app = create_app(folder or default_folder(), limits, hosts, token)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, timeout_keep_alive=30,
-        timeout_graceful_shutdown=3,
+        timeout_graceful_shutdown=3, http=patient(limits), ws="none",
     )  # fmt: skip
     threading.Thread(target=_warm_up, daemon=True).start()
     ready(f"http://{shown}:{port}/" + (f"?token={token}" if token else ""))

@@ -48,7 +48,7 @@ async def save_stream(path: Path, limits: Limits, stream: AsyncIterator[bytes]) 
     try:
         async with asyncio.timeout(limits.upload_seconds):
             with path.open("wb") as file:
-                async for piece in stream:
+                while piece := await _next(stream, limits.stall_seconds):
                     size += len(piece)
                     if size <= limits.upload_bytes:
                         file.write(piece)
@@ -56,8 +56,8 @@ async def save_stream(path: Path, limits: Limits, stream: AsyncIterator[bytes]) 
                         break
     except TimeoutError:
         raise DataError(
-            f"the file was not whole after {limits.upload_seconds:,.0f} seconds. Pack it (.csv.gz, "
-            ".parquet), or send fewer rows."
+            f"the file was not whole after {limits.upload_seconds:,.0f} seconds, or nothing came "
+            f"for {limits.stall_seconds:,.0f}. Pack it (.csv.gz, .parquet), or send fewer rows."
         ) from None
     except ClientDisconnect:
         raise DataError("the connection was closed before the file was whole.") from None
@@ -65,6 +65,15 @@ async def save_stream(path: Path, limits: Limits, stream: AsyncIterator[bytes]) 
         raise _too_large(limits)
     if size == 0:
         raise DataError("the file is empty. Choose a table: CSV, TSV, Parquet or ARFF.")
+
+
+async def _next(stream: AsyncIterator[bytes], seconds: float) -> bytes:
+    """The next piece that is not empty; nothing at the end."""
+    async with asyncio.timeout(seconds):
+        async for piece in stream:
+            if piece:
+                return piece
+    return b""
 
 
 def _too_large(limits: Limits) -> SizeError:

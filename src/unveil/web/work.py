@@ -81,7 +81,7 @@ class Work:
         try:
             yield
         except (DataError, ModelError) as error:
-            if not numbers:
+            if not numbers or (error.hint is not None and error.hint.web):
                 raise
             some = ", ".join(repr(name) for name in numbers[:3]) + (", ..." if numbers[3:] else "")
             raise DataError(

@@ -2,6 +2,7 @@
 
 import {find, notes, pageData, profile, table} from "./common.js";
 import {showResult, start, watch} from "./job.js";
+import {numbersAsked, offerNumbers} from "./numbers.js";
 import {offerResults} from "./results.js";
 
 const {analysis, job} = pageData();
@@ -10,9 +11,12 @@ form.addEventListener("submit", event => {
   event.preventDefault();
   find("#found").hidden = true;
   const {most, score, seconds} = form;
-  const settings = {most: Number(most.value), score: score.value, seconds: Number(seconds.value)};
+  const settings = {
+    most: Number(most.value), score: score.value, seconds: Number(seconds.value), ...numbersAsked(form),
+  };
   start(place, "cluster", settings, show);
 });
+offerNumbers(form, "cluster");
 if (job) watch(place, job, show);
 
 function show({result, number}) {

@@ -35,6 +35,9 @@ export const button = (words, act, classes = "") =>
 
 export const find = selector => document.querySelector(selector);
 
+// On a narrow screen, the page one is on is to be seen among the steps.
+find(".trails [aria-current]")?.scrollIntoView({inline: "center", block: "nearest", behavior: "instant"});
+
 /** What the server wrote into the page. */
 export function pageData() {
   const text = find("main").dataset.page;
@@ -94,7 +97,7 @@ export function percent(p) {
 export function times(nats) {
   const ten = nats / Math.LN10;
   if (ten < 4) return number(Math.exp(nats), 2);
-  const power = Math.floor(ten);
+  const power = Math.floor(ten + Math.log10(1.0 / 0.995));  // what rounds to 10.0 is 1.0 of the next
   return `${(10 ** (ten - power)).toFixed(1)} × 10${superscript(power)}`;
 }
 

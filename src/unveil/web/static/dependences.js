@@ -3,52 +3,53 @@
 import {button, complain, el, find, notes, number, pageData, table, times} from "./common.js";
 import {showResult, start, watch} from "./job.js";
 import {LargeGraph} from "./large.js";
+import {numbersAsked, offerNumbers} from "./numbers.js";
 import {offerResults} from "./results.js";
+import {Wishes} from "./wishes.js";
 
 const {analysis, job} = pageData();
-const form = find("#settings"), place = find("#job"), KINDS = ["required", "forbidden"], MOST_ARCS = 25;
-const wishes = {required: [], forbidden: [], tiers: []};
-let graph = null, current = null, names = [];
+const form = find("#settings"), place = find("#job"), MOST_ARCS = 25;
+const SCORES = {bdeu: "BDeu", bic: "BIC"};
+const wishes = new Wishes(search);
+let graph = null;
 
+offerNumbers(form, "learn");
 form.addEventListener("submit", event => { event.preventDefault(); search(); });
-find("#tiers").addEventListener("submit", event => {
-  event.preventDefault();
-  const tiers = event.target.tiers.value.split(";").map(t => t.split(",").map(n => n.trim()).filter(Boolean));
-  wishes.tiers = tiers.filter(t => t.length);
-  showWishes();
-});
 
 if (job) watch(place, job, show);
 else search();
 
 function search() {
-  const settings = {
+  const {max_parents: most} = form;
+  start(place, "learn", {
     seconds: Number(form.seconds.value),
     equivalent_sample_size: Number(form.equivalent_sample_size.value),
-    ...wishes,
-  };
-  start(place, "learn", settings, show);
+    max_parents: most.value ? Number(most.value) : null,
+    local: form.local.value,
+    anneal: form.anneal.value,
+    ...numbersAsked(form),
+    ...wishes.settings,
+  }, show);
 }
 
 async function show(told) {
-  current = told;
   const {result, settings} = told;
-  Object.assign(wishes, wishesOf(settings));
+  wishes.take(settings);
   find("#found").hidden = false;
   find("#arc").hidden = true;
   find("#to-playground").href = `/a/${analysis.id}/playground?job=${told.number}`;
   find("#headline").textContent = headline(result);
   find("#notes").replaceChildren(...notes(result.notes));
   showArcs(result.arcs, MOST_ARCS);
+  showLines(result);
   offerResults("learn", told.number, n => showResult(place, n, show));
   try {
     graph ??= new LargeGraph(find("#graph"), {label: "the network", onArc: chooseArc, onNode: chooseNode});
-    names = (await graph.load(`/a/${analysis.id}/jobs/${told.number}/picture`)).map(n => n.name);
+    await graph.load(`/a/${analysis.id}/jobs/${told.number}/picture`);
   } catch (error) {
     complain(find("#graph"), error);
     graph = null;
   }
-  showWishes();
 }
 
 function showArcs(arcs, most) {
@@ -60,25 +61,15 @@ function showArcs(arcs, most) {
   find("#arcs").replaceChildren(shown, ...rest);
 }
 
-const wishesOf = ({required, forbidden, tiers}) => structuredClone({required, forbidden, tiers});
-
 function headline({arcs, score_name, score, seconds}) {
   if (!arcs.length) return "No arc is worth its parameters: the columns look independent of each other.";
   const {parent, child} = arcs[0], many = arcs.length === 1 ? "1 arc" : `${arcs.length} arcs`;
-  return `${many}; ${score_name} ${number(score, 8)} nats after ${number(seconds, 2)} s. `
+  return `${many}; ${SCORES[score_name] ?? score_name} ${number(score, 8)} nats after ${number(seconds, 2)} s. `
     + `The strongest: ${parent} → ${child}.`;
 }
 
 const inWords = a => a.loss > 0
   ? `removing it makes the network ${times(a.loss)} times less probable` : "the network is no worse without it";
-
-function wish(kind, pair) {
-  const other = ([a, b]) => !(a === pair[0] && b === pair[1]) && !(a === pair[1] && b === pair[0]);
-  for (const k of KINDS) wishes[k] = wishes[k].filter(other);
-  wishes[kind].push(pair);
-  showWishes();
-  find("#wishes").scrollIntoView({block: "nearest"});
-}
 
 function chooseArc(arc) {
   const {parent, child} = arc, box = find("#arc");
@@ -88,35 +79,28 @@ function chooseArc(arc) {
     el("p", {}, `${worth[0].toUpperCase()}${worth.slice(1)} `,
       arc.fixed === false ? "It could point the other way: the data do not tell."
         : "Its direction follows from the data, if nothing is hidden."),
-    button("Require it", () => wish("required", [parent, child])),
-    button("Forbid it", () => wish("forbidden", [parent, child])),
-    button("Turn it round", () => wish("required", [child, parent])));
+    ...wishes.arcActs(arc));
 }
 
-/** A variable: its neighbourhood, and arcs that a person knows of. */
+/** A variable: its neighbourhood, and what a person knows of it. */
 function chooseNode(name) {
-  const box = find("#arc"), others = names.filter(n => n !== name);
-  const other = el("select", {"aria-label": "another variable"}, others.map(n => el("option", {}, n)));
+  const box = find("#arc");
   if (graph.lacks(name)) graph.around(name);
   graph.graph.choose(name);
   box.hidden = false;
   box.replaceChildren(el("h2", {}, name),
     el("p", {}, button("Only its neighbourhood", () => graph.around(name)),
       button("Everything", () => graph.everything())),
-    others.length ? el("p", {}, `An arc from ${name} to `, other, " ",
-      button("Require it", () => wish("required", [name, other.value])),
-      button("Forbid it", () => wish("forbidden", [name, other.value]))) : null);
+    ...wishes.columnActs(name).filter(Boolean));
 }
 
-function showWishes() {
-  const line = (words, drop) =>
-    el("li", {}, words, " ", button("take back", () => { drop(); showWishes(); }, "small"));
-  const arcs = kind => wishes[kind].map(p => line(`${kind}: ${p[0]} → ${p[1]}`, () => {
-    wishes[kind] = wishes[kind].filter(q => q !== p);
-  }));
-  const order = wishes.tiers.map(t => t.join(", ")).join(" before ");
-  const tiers = order ? [line(`tiers: ${order}`, () => { wishes.tiers = []; })] : [];
-  const changed = current && JSON.stringify(wishes) !== JSON.stringify(wishesOf(current.settings));
-  const again = changed ? [el("li", {}, button("Search again with this", search, "main"))] : [];
-  find("#wishes").replaceChildren(...arcs("required"), ...arcs("forbidden"), ...tiers, ...again);
+/** Where columns are numbers: how much each line explains, and what it leaves. */
+function showLines({checks = [], compact = {}}) {
+  const rows = checks.map(c => [c.name, c.r_squared.toFixed(3), c.words,
+    `${number(c.largest, 2)} deviations, row ${c.row}`]);
+  find("#lines").hidden = !rows.length;
+  find("#line-checks").replaceChildren(table(["column", "share explained (R²)", "what is left", "farthest off"], rows));
+  const small = Object.entries(compact).map(([n, kind]) => `${n} as a ${kind}`);
+  find("#compact").textContent = small.length ? `Compact distributions: ${small.join(", ")}.` : "";
+  find("#weights-key").hidden = !rows.length;
 }

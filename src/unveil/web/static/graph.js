@@ -1,6 +1,7 @@
 // A network on the page: nodes and arcs to look at, click, search and walk through by keyboard.
 
 import {el, number, percent, svg} from "./common.js";
+import {curveBox, drawCurve, placeForText} from "./curves.js";
 import {handle} from "./pointing.js";
 
 const MARGIN = 24, LINE = 15, HEAD = 30, MOST_BARS = 5, FEW = 8;
@@ -43,7 +44,8 @@ export class Graph {
     this.nodes.clear();
     this.arcs = picture.arcs.map(arc => ({...arc, made: this.arc(arc)}));
     for (const node of picture.nodes) this.nodes.set(node.name, {...node, made: this.node(node)});
-    this.world.replaceChildren(...this.arcs.map(a => a.made), ...[...this.nodes.values()].map(n => n.made));
+    this.world.replaceChildren(...this.arcs.map(a => a.made), ...[...this.nodes.values()].map(n => n.made),
+      ...this.weights(picture));
     this.search.hidden = names.length <= FEW;
     this.names.replaceChildren(...names.map(n => el("option", {value: n})));
     if (!this.view || !stays) this.fit();
@@ -78,6 +80,16 @@ export class Graph {
     return made;
   }
 
+  /** The weights of arcs beside them, where nothing else is. */
+  weights({arcs, nodes}) {
+    const taken = [], weighted = arcs.filter(a => a.weight !== null && a.weight !== undefined);
+    return weighted.map(({points, weight}) => {
+      const [x, y] = placeForText(points, nodes, taken);
+      taken.push([x, y]);
+      return svg("text.weight", {x: x + 3, y: y + 4}, `${weight < 0 ? "−" : ""}${Math.abs(weight).toFixed(2)}`);
+    });
+  }
+
   node(node) {
     const left = node.x - node.width / 2, top = node.y - node.height / 2, tall = node.height > HEAD + 1;
     const choose = () => this.onNode?.(node.name);
@@ -89,9 +101,10 @@ export class Graph {
     },
     svg("title", {}, about),
     svg("rect.box", {x: left, y: top, width: node.width, height: node.height, rx: 8}),
-    svg("text", {x: node.x, y: tall ? top + 19 : node.y + 4.5}, node.label));
+    svg("text", {x: node.x, y: tall ? top + 19 : node.y + 4.5}, node.label,
+      node.caption ? svg("tspan.caption", {dx: 6}, node.caption) : null));
     if (!tall) return made;
-    if (!node.states) made.append(svg("text.value", {x: node.x, y: top + HEAD + 12}));
+    if (!node.states) made.append(...this.curve(node));
     const shown = (node.states ?? []).slice(0, MOST_BARS);
     shown.forEach((state, i) => made.append(this.state(node, state, i, left, top)));
     return made;
@@ -110,6 +123,16 @@ export class Graph {
       svg("text.p", {x: left + node.width - 6, y: y + 11}));
   }
 
+  /** Room for the density of a number, as it is and as it was. */
+  curve(node) {
+    const {left, top, wide, tall} = curveBox(node, HEAD), base = top + tall;
+    return [
+      svg("line.base", {x1: left, x2: left + wide, y1: base, y2: base}),
+      svg("path.was"), svg("path.is"), svg("line.at"),
+      svg("text.value", {x: node.x, y: node.y + node.height / 2 - 5}),
+    ];
+  }
+
   /** Show beliefs (`{name: {p}}`), beside those from before; mark what is known and what was done. */
   beliefs(now, before, known = {}, done = {}) {
     for (const [name, node] of this.nodes) {
@@ -117,7 +140,7 @@ export class Graph {
       node.made.classList.toggle("done", name in done);
       const told = now[name], q = before?.[name]?.p;
       const value = node.made.querySelector(".value");
-      if (value && told) value.textContent = `${number(told.mean, 3)} ± ${number(told.deviation, 2)}`;
+      if (value && told) drawCurve(node, curveBox(node, HEAD), told, before?.[name]);
       for (const line of told?.p ? node.made.querySelectorAll(".state") : []) {
         const i = Number(line.dataset.state), wide = Number(line.dataset.wide);
         line.querySelector(".is").setAttribute("width", Math.max(0, wide * told.p[i]));

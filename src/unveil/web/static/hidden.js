@@ -3,27 +3,45 @@
 import {
   bars, call, complain, el, find, notes, number, pageData, percent, profile, table, times,
 } from "./common.js";
+import {leaning} from "./charts.js";
 import {Graph} from "./graph.js";
 import {showResult, start, watch} from "./job.js";
+import {numbersAsked, offerNumbers, onlyNumbers} from "./numbers.js";
 import {offerResults} from "./results.js";
+import {Wishes} from "./wishes.js";
 
-const MOST_LINES = 14, MOST_VALUES = 8;
+const MOST_LINES = 14, MOST_VALUES = 8, MOST_LOADINGS = 40;
 const {analysis, job} = pageData();
 const form = find("#settings"), place = find("#job");
-let names = {};
+const wishes = new Wishes(search, true);
+let names = {}, graphs = [];
 
-form.addEventListener("submit", event => {
-  event.preventDefault();
+offerNumbers(form, "discover");
+fits();
+form.cut.addEventListener("change", fits);
+form.addEventListener("submit", event => { event.preventDefault(); search(); });
+if (job) watch(place, job, show, live);
+
+/** Show only what can be said of these columns. */
+function fits() {
+  const numbers = onlyNumbers(form);
+  for (const id of ["#states", "#size", "#annealing", "#beforehand"]) find(id).hidden = numbers;
+  form.max_hidden.placeholder = numbers ? 30 : 3;
+}
+
+function search() {
+  const whole = input => input.value ? Number(input.value) : null;
   find("#found").hidden = true;
   find("#live").replaceChildren();
-  const settings = {
-    seconds: Number(form.seconds.value),
-    max_hidden: Number(form.max_hidden.value),
-    equivalent_sample_size: Number(form.equivalent_sample_size.value),
+  const rest = onlyNumbers(form) ? {} : {
+    n_states: whole(form.n_states), equivalent_sample_size: Number(form.equivalent_sample_size.value),
+    anneal: form.anneal.value, ...wishes.settings,
   };
-  start(place, "discover", settings, show, live);
-});
-if (job) watch(place, job, show, live);
+  start(place, "discover", {
+    seconds: Number(form.seconds.value), max_hidden: whole(form.max_hidden),
+    max_parents: whole(form.max_parents), ...numbersAsked(form), ...rest,
+  }, show, live);
+}
 
 /** What was tried, as it is tried: the newest line first. */
 function live({phase, detail, elapsed}) {
@@ -36,33 +54,37 @@ function live({phase, detail, elapsed}) {
 }
 
 async function show(told) {
-  const {result} = told;
+  const {result, settings} = told;
+  wishes.take(settings);
   find("#found").hidden = false;
+  find("#arc").hidden = true;
   find("#live").replaceChildren();
   find("#headline").textContent = result.headline;
   find("#notes").replaceChildren(...notes(result.notes));
   find("#to-playground").href = `/a/${analysis.id}/playground?job=${told.number}`;
   find("#to-report").href = `/api/a/${analysis.id}/jobs/${told.number}/files/report.html?show=true`;
   find("#straw").replaceChildren(table(["", "score (nats)", "bits per row on rows left out"], [
-    ...(result.held_out === null ? [] : [["what was found", null, result.held_out]]),
+    ...(result.held_out === null ? [] : [["what was found", result.score, result.held_out]]),
     ...result.straw_men.map(s => [s.name, s.score, s.bits])]));
   find("#straw-part").hidden = result.held_out === null && !result.straw_men.length;
-  const tried = result.tried.map(t =>
-    [t.round, t.children.join(", "), t.states, t.gain === null ? null : Number(t.gain.toFixed(1)), t.verdict]);
-  find("#tried").replaceChildren(table(["round", "behind", "states", "gain (nats)", "what became of it"],
-    tried, k => result.tried[k].kept ? "kept" : ""));
-  find("#why-not").hidden = result.hidden.length > 0;
-  find("#why-not").textContent = whyNot(result);
+  find("#tried").replaceChildren(result.numbers ? triedNumbers(result) : tried(result));
+  find("#to-rows").hidden = !result.hidden.length;
   offerResults("discover", told.number, n => showResult(place, n, show));
   await pictures(told);
   find("#variables").replaceChildren(...result.hidden.map(name => variable(name, result)));
 }
 
-function whyNot({tried}) {
-  if (!tried.length) return "No group of columns hangs together closely enough to try a hidden variable.";
-  const best = tried.reduce((a, b) => (b.gain ?? -Infinity) > (a.gain ?? -Infinity) ? b : a);
-  return `${tried.length} places were tried. The best, behind ${best.children.join(", ")}: ${best.verdict}. `
-    + "A network without it explains the table at least as well, so it was not kept.";
+const round = gain => gain === null ? null : Number(gain.toFixed(1));
+
+function tried({tried: all}) {
+  const rows = all.map(t => [t.round, t.children.join(", "), t.states, round(t.gain), t.verdict]);
+  return table(["round", "behind", "states", "gain (nats)", "what became of it"], rows,
+    k => all[k].kept ? "kept" : "");
+}
+
+function triedNumbers({tried: all}) {
+  const rows = all.map(t => [t.how, t.hidden, t.arcs, round(t.gain)]);
+  return table(["how it began", "hidden", "arcs", "gain (nats)"], rows, k => all[k].kept ? "kept" : "");
 }
 
 async function pictures(told) {
@@ -73,21 +95,57 @@ async function pictures(told) {
     names = Object.fromEntries(after.nodes.filter(n => n.states).map(n => [n.name, n.states]));
     const first = "Before: the network of the columns alone. Dashed arcs are gone afterwards.";
     const then = "After: hidden variables are dashed and golden. Orange arcs are new, blue ones were turned.";
-    if (some) new Graph(box, {label: "before", caption: first}).draw(before);
-    const caption = some ? then : "The network of the columns: nothing hidden is warranted.";
-    new Graph(box, {label: "after", caption}).draw(after);
+    const caption = some ? then : "The network of the columns: no hidden variable was kept.";
+    const acts = {onArc: chooseArc, onNode: chooseNode};
+    graphs = some ? [new Graph(box, {label: "before", caption: first, ...acts})] : [];
+    graphs.push(new Graph(box, {label: "after", caption, ...acts}));
+    graphs.forEach((graph, i) => graph.draw([before, after].at(i - graphs.length)));
   } catch (error) {
     complain(box, error);
   }
 }
 
+/** An arc of either picture: what it is worth, and what a person knows of it. */
+function chooseArc(arc) {
+  const {parent, child} = arc, box = find("#arc"), columns = pageData().columns.names;
+  const free = columns.includes(parent) && columns.includes(child) && !onlyNumbers(form);
+  box.hidden = false;
+  box.replaceChildren(el("h2", {}, `${parent} → ${child}`), arc.words ? el("p", {}, `${arc.words}.`) : "",
+    ...(free ? wishes.arcActs(arc) : []));
+}
+
+function chooseNode(name) {
+  const box = find("#arc"), column = pageData().columns.names.includes(name);
+  for (const graph of graphs) graph.choose(name);
+  box.hidden = false;
+  box.replaceChildren(el("h2", {}, name), ...(column
+    ? onlyNumbers(form) ? [] : wishes.columnActs(name).filter(Boolean)
+    : [el("p", {}, "A hidden variable: its evidence and its meaning are below.")]));
+}
+
 function variable(name, result) {
-  const proof = result.evidence[name], meaning = result.meaning[name];
+  const proof = result.evidence[name], meaning = result.meaning?.[name];
   return el("section", {},
     el("h2", {}, `${name}: is it warranted?`),
     proof ? evidence(proof) : el("p", {}, "There was no time to gather evidence for it."),
     el("h2", {}, `${name}: what does it mean?`),
-    ...meaning.profiles.map((p, s) => profile(p, values(meaning, s))));
+    ...(meaning ? meaning.profiles.map((p, s) => profile(p, values(meaning, s)))
+      : [loadings(name, result.loadings[name])]));
+}
+
+/** What a continuous hidden variable does to its columns. */
+function loadings(name, own) {
+  const most = Math.max(...own.map(l => Math.abs(l.weight)), 1e-12), shown = own.slice(0, MOST_LOADINGS);
+  const line = l => el("tr", {}, el("td.label", {title: l.child}, l.child),
+    el("td.meter", {}, leaning(l.weight / most)), el("td.n", {}, number(l.weight, 3)),
+    el("td.n", {}, number(l.bits, 2)));
+  const head = ["column", "", "weight", "bits"].map((h, i) => el("th", {scope: "col", class: i > 1 ? "n" : ""}, h));
+  const rest = own.length - shown.length;
+  return el("div", {},
+    el("p.muted", {}, `When ${name} rises by one of its standard deviations, a column moves by so many of its `
+      + `own (weight); knowing ${name} saves so many bits per row about it. Scale, origin and sign of ${name} `
+      + `are free: it has mean 0 and variance 1.${rest > 0 ? ` ${rest} weaker columns are in the report.` : ""}`),
+    el("table.bars.loadings", {}, el("tr", {}, head), shown.map(line)));
 }
 
 function evidence(proof) {

@@ -1,17 +1,18 @@
 // One variable of the playground: its states, what was seen, heard or done, and why.
 
-import {bars, button, complain, el, number, percent, table} from "./common.js";
+import {bars, button, complain, el, percent, table} from "./common.js";
+import {curvePicture, inNumbers, rangeOf} from "./curves.js";
 
 /** Fill `place` with what there is to see of a variable and to say about it. */
 export function panel(place, about) {
   const {node, now} = about;
   place.replaceChildren(
     el("h2", {}, `${node.name}${node.hidden ? " (hidden)" : ""}`),
-    ...(now.p ? [states(about), soft(about), reasons(about)] : [value(about)]),
+    ...(now.p ? [states(about), soft(about)] : [value(about)]), reasons(about),
     el("p", {}, button("its neighbourhood", about.around, "small"),
       button("everything", about.everything, "small")),
     el("p.muted", {}, "Seen: you found out. Do: somebody set it, whatever its causes say; its causes then "
-      + "stay as they were. ", el("a", {href: "/library/asking"}, "More")));
+      + "stay as they were. ", el("a", {href: "/library/asking"}, "More"), "; ", el("a", {href: "/library/glossary#finding"}, "words")));
 }
 
 function states({node, now, before, known, say}) {
@@ -24,14 +25,33 @@ function states({node, now, before, known, say}) {
   return bars(node.states, now.p, before.p, i => [one("given", "seen", i), one("do", "do", i)]);
 }
 
-/** A continuous variable: mean and deviation, and a number to set it to. */
-function value({node, now, before, say, unknown}) {
-  const input = el("input", {type: "number", step: "any", value: number(now.mean).replaceAll(",", "")});
-  const set = (kind, words) => button(words, () => say(kind, node.name, Number(input.value)), "small");
-  const told = b => `mean ${number(b.mean)}, standard deviation ${number(b.deviation)}`;
+/** A continuous variable: its density, and a number to set it to. */
+function value({node, now, before, known, say, unknown}) {
+  const [low, high] = rangeOf(now, before), is = kind => known[kind][node.name] !== undefined;
+  const step = 10 ** Math.floor(Math.log10((high - low) / 200));
+  const nice = x => Number((Math.round(x / step) * step).toPrecision(12));
+  const input = el("input", {
+    type: "number", step: "any", value: nice(now.mean), "aria-label": `value of ${node.name}`,
+    oninput: () => { slider.value = input.value; },
+  });
+  const slider = el("input", {
+    type: "range", min: nice(low), max: nice(high), step, value: nice(now.mean), "aria-label": `value of ${node.name}`,
+    oninput: () => { input.value = slider.value; },
+    onchange: () => { if (!is("do")) set("given"); else set("do"); },
+  });
+  const set = kind => { if (input.value !== "") say(kind, node.name, Number(input.value), true); };
+  const one = (kind, words) => {
+    const made = button(words, () => set(kind), is(kind) ? "small.main" : "small");
+    made.setAttribute("aria-pressed", is(kind));
+    return made;
+  };
   return el("div", {},
-    el("p", {}, `${told(now)} (before: ${told(before)})`),
-    el("p", {}, input, " ", set("given", "seen"), set("do", "do"), button("unknown", unknown, "small")));
+    curvePicture(now, before, node.name),
+    el("p.number", {}, slider),
+    el("p", {}, input, " ", one("given", "seen"), one("do", "do"),
+      is("given") || is("do") ? button("unknown", unknown, "small") : null),
+    el("p.muted", {}, `${now.deviation > 0 ? `Mean ± standard deviation ${inNumbers(now)}` : `Set to ${inNumbers(now)}`}; `
+      + `before anything was known ${inNumbers(before)}.`));
 }
 
 /** Soft evidence: how likely what was heard is, in each state. */
@@ -66,6 +86,7 @@ function reasons(about) {
 
 function why({why: found}, {node, now}) {
   if (!found.length) return el("p.muted", {}, "Nothing is known yet, so nothing pushes.");
+  if (!now.p) return whyNumber(found);
   const best = now.p.indexOf(Math.max(...now.p)), state = node.states[best];
   const row = w => {
     const [less, more] = [w.without_it[best], w.with_it[best]];
@@ -73,6 +94,14 @@ function why({why: found}, {node, now}) {
     return [`${w.finding} = ${w.value}`, w.bits, `${percent(less)} to ${percent(more)}`, way];
   };
   return table(["finding", "bits", `P(${state})`, "pushes"], found.map(row));
+}
+
+/** The same for a number: beliefs are mean and deviation. */
+function whyNumber(found) {
+  const told = ([mean, deviation]) => inNumbers({mean, deviation});
+  const row = w => [`${w.finding} = ${w.value}`, w.bits, `${told(w.without_it)} to ${told(w.with_it)}`,
+    w.with_it[0] > w.without_it[0] ? "up" : "down"];
+  return table(["finding", "bits", "without to with it", "pushes"], found.map(row));
 }
 
 function next({next: found}, {choose}) {

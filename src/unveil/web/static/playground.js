@@ -1,12 +1,14 @@
 // The playground: say what is known, and see everything else move.
 
 import {button, call, complain, el, find, number, pageData, percent, table} from "./common.js";
+import {inNumbers} from "./curves.js";
 import {LargeGraph} from "./large.js";
 import {panel} from "./panel.js";
 
 const {analysis} = pageData();
 const which = find("#which"), MOST_COMPARED = 15, APART = 5e-4;
-const HELP = "Click a state to say that it was seen. Click it again to take it back.";
+const HELP = "Click a state to say that it was seen; click it again to take it back. Click a name to say more: "
+  + "a number, what was done, what was only heard.";
 let graph, nodes = new Map(), before = null, now = null, chosen = null, saved = null, asked = 0;
 const known = {given: {}, likely: {}, do: {}};
 
@@ -82,8 +84,8 @@ function inWords() {
 const clear = name => { for (const kind of Object.values(known)) delete kind[name]; };
 
 /** Say that a variable was seen in a state, or set to it; said again, it is taken back. */
-function say(kind, name, value) {
-  const same = known[kind][name] === value;
+function say(kind, name, value, stays = false) {
+  const same = known[kind][name] === value && !stays;
   clear(name);
   if (!same) known[kind][name] = value;
   if (before) ask();  // else it is asked when the first answer is there
@@ -119,7 +121,8 @@ async function explain() {
     const {explanation} = await call("POST", `${base()}/ask`, {...known, explain: true});
     const states = Object.entries(explanation.states);
     place.replaceChildren(
-      el("h2", {}, `Most probable altogether (probability ${number(explanation.probability, 3)})`),
+      el("h2", {}, explanation.probability === null ? "Most probable altogether"
+        : `Most probable altogether (probability ${number(explanation.probability, 3)})`),
       el("p.columns", {}, states.map(([n, s]) => el("span", {}, el("strong", {}, n), ` = ${s}`))),
       button("Close", () => place.replaceChildren(), "small"));
   } catch (error) {
@@ -132,7 +135,7 @@ function compare() {
   const place = find("#scenarios");
   if (!saved) return place.replaceChildren();
   const side = (belief, n) => belief.p
-    ? nodes.get(n).states.map((s, i) => `${s} ${percent(belief.p[i])}`).join(", ") : number(belief.mean);
+    ? nodes.get(n).states.map((s, i) => `${s} ${percent(belief.p[i])}`).join(", ") : inNumbers(belief);
   const rows = [...nodes.keys()].map(n => [n, apart(saved.beliefs[n], now.beliefs[n])])
     .filter(([, d]) => d > APART).sort((a, b) => b[1] - a[1]).slice(0, MOST_COMPARED);
   const row = ([n]) => [n, side(saved.beliefs[n], n), side(now.beliefs[n], n)];

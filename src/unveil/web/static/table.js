@@ -25,7 +25,7 @@ function show({result}) {
   const few = result.columns.slice(0, MOST_SHOWN);
   find("#preview").replaceChildren(table(few.map(c => c.name),
     result.preview.map(r => r.slice(0, MOST_SHOWN).map(x => x === null ? "" : String(x)))));
-  forecast(result);
+  forecast();
 }
 
 function facts(result) {
@@ -115,15 +115,25 @@ form.addEventListener("submit", async event => {
   }
 });
 
-/** Very roughly how long the next steps take; measured on two cores. */
-function forecast(result) {
-  const rows = Math.min(result.n_distinct_rows, result.n_rows), n = result.n_columns;
-  find("#forecast-learn").textContent = `About ${inWords(1 + 4e-8 * rows * n * n + 2e-4 * n * n)}.`;
-  find("#forecast-discover").textContent = `About ${inWords(5 + 2e-5 * rows * n + 0.05 * n * n)}.`;
+/** How long the next steps may take, as a range. */
+async function forecast() {
+  const {seconds} = await call("GET", `/a/${analysis.id}/forecast`).catch(() => ({seconds: {}}));
+  for (const task of ["learn", "discover", "cluster", "classify"]) {
+    find(`#forecast-${task}`).textContent = seconds[task] ? `Takes ${inWords(...seconds[task])}.` : "";
+  }
 }
 
-function inWords(seconds) {
-  if (seconds < 20) return "a few seconds";
-  if (seconds < 90) return "a minute";
-  return seconds < 600 ? `${Math.round(seconds / 60)} minutes` : "more than ten minutes; set a limit";
+function inWords(low, high) {
+  if (high < 10) return "a few seconds";
+  if (high < 100) return `${nice(low)} to ${nice(high)} seconds`;
+  const minutes = x => x / 60 < 1 ? "less than one" : nice(x / 60);
+  if (low < 3600) return `${minutes(low)} to ${minutes(high)} minutes, or as long as you allow`;
+  return "hours, or as long as you allow";
+}
+
+/** One digit is as much as a forecast knows. */
+function nice(x) {
+  if (x < 10) return String(Math.max(1, Math.round(x)));
+  const power = 10 ** Math.floor(Math.log10(x));
+  return String(Math.round(x / power) * power);
 }
