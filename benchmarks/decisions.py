@@ -139,7 +139,8 @@ def _claim(found: Discovery) -> dict[str, Any]:
     if proof is not None:
         told = {"said": proof.saved.bits, "interval": list(proof.interval)}
         if proof.beyond is not None:
-            told |= {"compact": proof.compact.bits, "beyond": proof.beyond.bits,
+            told |= {"rival": proof.rival.name, "rival_saves": proof.without.bits,
+                     "beyond": proof.beyond.bits,
                      "beyond_error": proof.beyond.standard_error}  # fmt: skip
     if not found.hidden:
         return told

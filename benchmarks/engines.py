@@ -1,0 +1,438 @@
+"""Tables that do not fit: Parquet, DuckDB and Dask beside the rows in memory and a plain scan.
+
+    python benchmarks/engines.py --work /somewhere/with/20GB --out benchmarks/results/engines.json
+    python benchmarks/engines.py --work ... --rows 20000000 --only rows flat
+
+Rows are drawn by code from a network of 20 columns (half of them text, half whole numbers, two to
+four states) with one hidden variable behind six of them, and written as Parquet files of five
+million rows. Every case is a process of its own: seconds by the wall clock and of the processor
+(all its threads), and the largest resident memory that the system saw, with a ceiling of 2 GiB
+asked for. `rows`: open, learn, fit, find the hidden variable, beside pyarrow's scan of all columns.
+`flat`: the same learning for more and more rows. `em`: steps of EM with the hidden variable.
+`alarm`: ALARM through DuckDB and in memory. `dask`: a cluster of one and of two processes, and one
+whose worker is killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import machine, markdown_table, versions, write_json
+
+FILE_ROWS = 5_000_000
+GROUP_ROWS = 1_000_000
+CEILING = "2GiB"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--work", type=Path, required=True, help="a folder for the rows")
+    parser.add_argument("--rows", type=int, default=100_000_000)
+    parser.add_argument("--alarm-rows", type=int, default=5_000_000)
+    parser.add_argument("--cluster-rows", type=int, default=10_000_000)
+    parser.add_argument("--sample", type=int, default=5_000)
+    parser.add_argument("--n-jobs", type=int, default=None)
+    parser.add_argument("--only", nargs="*", default=["rows", "flat", "em", "alarm", "dask"])
+    parser.add_argument("--keep", action="store_true", help="leave the rows in the folder")
+    parser.add_argument("--case", help="for the processes that this starts")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    if options.case:
+        print("RESULT " + json.dumps(CASES[options.case](options)), flush=True)
+        return
+    options.work.mkdir(parents=True, exist_ok=True)
+    found: dict[str, Any] = {}
+    if options.out and options.out.exists():
+        found = json.loads(options.out.read_text())["cases"]
+    for name in options.only:
+        found |= GROUPS[name](options)
+        if options.out:
+            record = {
+                "machine": machine(),
+                "versions": versions(["unveil", "pyarrow", "duckdb", "dask", "distributed"]),
+                "note": "a shared machine of two cores: see processor seconds beside wall seconds",
+                "cases": found,
+            }
+            write_json(options.out, record)
+    if not options.keep:
+        shutil.rmtree(options.work / "rows", ignore_errors=True)
+        shutil.rmtree(options.work / "alarm", ignore_errors=True)
+    rows = [
+        [name, f"{r['seconds']:.1f}", f"{r['processor']:.1f}", f"{r['peak_mib']:,.0f}"]
+        for name, r in found.items()
+        if "peak_mib" in r
+    ]
+    print(markdown_table(["case", "seconds", "processor seconds", "peak MiB"], rows))
+
+
+def _child(case: str, options: argparse.Namespace, **changes: Any) -> dict[str, Any]:
+    """What a case gives in a process of its own, and what that process took."""
+    given = {
+        "--work": options.work, "--rows": options.rows, "--alarm-rows": options.alarm_rows,
+        "--sample": options.sample, "--n-jobs": options.n_jobs,
+        "--cluster-rows": options.cluster_rows,
+    } | {f"--{k.replace('_', '-')}": v for k, v in changes.items()}  # fmt: skip
+    words = [str(x) for k, v in given.items() if v is not None for x in (k, v)]
+    began = time.monotonic()
+    with subprocess.Popen(
+        [sys.executable, __file__, "--case", case, *words], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        lines = process.stdout.read().splitlines()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{case} failed: {lines[-5:]}")
+    told = next(line for line in reversed(lines) if line.startswith("RESULT "))
+    result = json.loads(told.removeprefix("RESULT "))
+    result |= {
+        "seconds": round(time.monotonic() - began, 2),
+        "processor": round(usage.ru_utime + usage.ru_stime, 2),
+        "peak_mib": round(usage.ru_maxrss / 1024, 1),
+    }
+    print(case, changes, result, flush=True)
+    return result
+
+
+# Rows -------------------------------------------------------------------------------------------
+
+
+def true_network() -> Any:
+    """Twenty columns: six behind a hidden variable of three states, the others a sparse graph."""
+    from unveil import Network, TableCPD, Variable
+
+    generator = np.random.default_rng(7)
+    sizes = [2, 3, 2, 3, 2, 4, *([2, 3] * 7)]
+    hidden = Variable("H", [0, 1, 2], hidden=True)
+    columns = [
+        Variable(f"c{i:02}", [f"{'abcd'[s]}{i}" for s in range(k)] if i % 2 else list(range(k)))
+        for i, k in enumerate(sizes)
+    ]
+    parents: dict[int, list[Any]] = {i: [hidden] for i in range(6)}
+    for i in range(6, 20):
+        chosen = generator.choice(i, size=min(2, i), replace=False)
+        parents[i] = [columns[j] for j in sorted(chosen.tolist())]
+    cpds = [TableCPD(hidden, [], np.array([0.5, 0.3, 0.2]))]
+    for i, column in enumerate(columns):
+        shape = [p.n_states for p in parents[i]]
+        values = generator.dirichlet(np.full(column.n_states, 0.6), shape)
+        values = 0.9 * values + 0.1 / column.n_states
+        cpds.append(TableCPD(column, parents[i], values))
+    return Network(cpds)
+
+
+def _make(options: argparse.Namespace) -> dict[str, Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    folder = options.work / "rows"
+    folder.mkdir(parents=True, exist_ok=True)
+    network = true_network()
+    for number in range(-(-options.rows // FILE_ROWS)):
+        path = folder / f"part-{number:03}.parquet"
+        if path.exists():
+            continue
+        writer = None
+        for group in range(FILE_ROWS // GROUP_ROWS):
+            size = min(GROUP_ROWS, options.rows - number * FILE_ROWS - group * GROUP_ROWS)
+            if size <= 0:
+                break
+            table = network.sample(size, seed=1000 * number + group).without("H")
+            plain = {n: table.to_arrow().column(n) for n in table.names}
+            arrow = pa.table({n: c.cast(c.type.value_type) for n, c in plain.items()})
+            writer = writer or parquet.ParquetWriter(str(path) + ".part", arrow.schema)
+            writer.write_table(arrow, row_group_size=GROUP_ROWS)
+        assert writer is not None
+        writer.close()
+        os.rename(str(path) + ".part", path)
+    return {"bytes": sum(p.stat().st_size for p in folder.glob("*.parquet"))}
+
+
+def _some_files(options: argparse.Namespace, n_rows: int) -> Path:
+    """A folder with links to as many files as hold so many rows."""
+    folder = options.work / f"first-{n_rows}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for path in sorted((options.work / "rows").glob("*.parquet"))[: max(1, n_rows // FILE_ROWS)]:
+        os.link(path, folder / path.name)
+    return folder
+
+
+def _scan(options: argparse.Namespace) -> dict[str, Any]:
+    import pyarrow.dataset as ds
+
+    n_rows = 0
+    for batch in ds.dataset(options.work / "rows").to_batches():
+        n_rows += batch.num_rows
+    return {"rows": n_rows}
+
+
+def _rows(options: argparse.Namespace) -> dict[str, Any]:
+    import unveil
+    from unveil.engines import PartedRows
+
+    times: dict[str, Any] = {}
+    rows: Any = _timed(times, "open", lambda: _open(options.work / "rows", options, CEILING))
+    times["rows"] = rows.n_rows
+    parted = isinstance(rows, PartedRows)
+    times["parts"], times["stored"] = (len(rows.parts), rows.n_stored) if parted else (1, len(rows))
+
+    def passes() -> int:
+        return rows.n_passes if parted else 0
+
+    pairs = [(i, j) for i in range(20) for j in range(i)]
+    if parted:
+        _timed(times, "count 190 pairs", lambda: rows.counts(pairs))
+    before = passes()
+    learned = _timed(times, "learn", lambda: unveil.learn(rows, seed=1, restarts=0))
+    times["learn passes"], times["arcs"] = passes() - before, learned.dag.n_arcs
+    before = passes()
+    _timed(times, "fit", lambda: unveil.fit(learned.dag, rows))
+    times["fit passes"] = passes() - before
+    found = _timed(
+        times, "discover",
+        lambda: unveil.discover(
+            rows, sample=options.sample, max_hidden=1, seed=1, evidence=False, straw_men=False,
+            n_jobs=1, time_limit=900,
+        ),
+    )  # fmt: skip
+    times["hidden"] = {
+        h: [found.network.variable(h).n_states, list(found.network.dag.children(h))]
+        for h in found.hidden
+    }
+    if found.whole is not None:
+        times["all rows"] = {k: v for k, v in found.whole.to_dict().items() if k != "words"}
+    return times
+
+
+def _open(path: Path, options: argparse.Namespace, memory: str, **more: Any) -> Any:
+    import unveil
+
+    return unveil.open_rows(path, memory=memory, n_jobs=options.n_jobs, spool=options.work, **more)
+
+
+def _timed(times: dict[str, Any], name: str, work: Callable[[], Any]) -> Any:
+    wall, processor = time.monotonic(), time.process_time()
+    found = work()
+    times[name] = {
+        "seconds": round(time.monotonic() - wall, 2),
+        "processor": round(time.process_time() - processor, 2),
+    }
+    print(name, times[name], file=sys.stderr, flush=True)
+    return found
+
+
+def group_rows(options: argparse.Namespace) -> dict[str, Any]:
+    found = {"make": _child("make", options)}
+    name = f"{options.rows:,} rows"
+    found[f"{name}: learn, fit, discover"] = _child("rows", options)
+    found[f"{name}: pyarrow's scan"] = _child("scan", options)
+    return found
+
+
+# Flat memory ------------------------------------------------------------------------------------
+
+
+def _flat(options: argparse.Namespace) -> dict[str, Any]:
+    import unveil
+
+    times: dict[str, Any] = {}
+    folder = _some_files(options, options.rows)
+    rows = _timed(times, "open", lambda: _open(folder, options, "1GiB"))
+    times["rows"], times["kind"] = rows.n_rows, type(rows).__name__
+    _timed(times, "learn", lambda: unveil.learn(rows, "bic", "hill-climbing", seed=1))
+    shutil.rmtree(folder)
+    return times
+
+
+def group_flat(options: argparse.Namespace) -> dict[str, Any]:
+    _child("make", options)
+    sizes = [n for n in (5_000_000, 10_000_000, 20_000_000, 40_000_000) if n <= options.rows]
+    return {f"flat, {n:,} rows, 1 GiB": _child("flat", options, rows=n) for n in sizes}
+
+
+# A step of EM ---------------------------------------------------------------------------------
+
+
+def _em(options: argparse.Namespace) -> dict[str, Any]:
+    from unveil.em.steps import em_problem
+
+    times: dict[str, Any] = {}
+    folder = _some_files(options, options.rows)
+    rows = _open(folder, options, "700MiB")
+    times["rows"] = rows.n_rows
+    problem = em_problem(true_network(), rows)
+    start = problem.pack(true_network())
+    problem.step(start)  # compiles
+    _timed(times, "EM, 3 steps", lambda: [problem.step(start) for _ in range(3)])
+    shutil.rmtree(folder)
+    return times
+
+
+def group_em(options: argparse.Namespace) -> dict[str, Any]:
+    n_rows = min(FILE_ROWS, options.rows)
+    _child("make", options, rows=n_rows)
+    return {f"EM, {n_rows:,} rows": _child("em", options, rows=n_rows)}
+
+
+# ALARM through DuckDB ---------------------------------------------------------------------------
+
+
+def _alarm_make(options: argparse.Namespace) -> dict[str, Any]:
+    import duckdb
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    from unveil import datasets
+
+    folder = options.work / "alarm"
+    folder.mkdir(exist_ok=True)
+    network = datasets.network("alarm")
+    path, writer = folder / "alarm.parquet", None
+    for i in range(-(-options.alarm_rows // GROUP_ROWS)):
+        table = network.sample(min(GROUP_ROWS, options.alarm_rows - i * GROUP_ROWS), seed=i)
+        arrow = table.to_arrow()
+        arrow = pa.table({n: arrow.column(n).cast(pa.string()) for n in arrow.column_names})
+        writer = writer or parquet.ParquetWriter(path, arrow.schema)
+        writer.write_table(arrow)
+    assert writer is not None
+    writer.close()
+    (folder / "alarm.duckdb").unlink(missing_ok=True)
+    with duckdb.connect(str(folder / "alarm.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE alarm AS SELECT * FROM '{path}'")
+    return {"bytes": (folder / "alarm.duckdb").stat().st_size}
+
+
+def _alarm_memory(options: argparse.Namespace) -> dict[str, Any]:
+    import unveil
+
+    times: dict[str, Any] = {}
+    path = options.work / "alarm" / "alarm.parquet"
+    table = _timed(times, "read", lambda: unveil.Table.read(path, max_bytes=None))
+    learned = _timed(times, "learn", lambda: unveil.learn(table, seed=1, n_jobs=options.n_jobs))
+    return times | {"score": learned.search.score}
+
+
+def _alarm_duckdb(options: argparse.Namespace) -> dict[str, Any]:
+    return _alarm_through(options, "8GiB")
+
+
+def _alarm_parts(options: argparse.Namespace) -> dict[str, Any]:
+    return _alarm_through(options, "900MiB")
+
+
+def _alarm_through(options: argparse.Namespace, memory: str) -> dict[str, Any]:
+    import unveil
+
+    times: dict[str, Any] = {}
+    path = options.work / "alarm" / "alarm.duckdb"
+    rows = _timed(times, "open", lambda: _open(path, options, memory))
+    times["kind"] = type(rows).__name__
+    learned = _timed(times, "learn", lambda: unveil.learn(rows, seed=1, n_jobs=options.n_jobs))
+    times["passes"] = getattr(rows, "n_passes", 0)
+    return times | {"score": learned.search.score}
+
+
+def group_alarm(options: argparse.Namespace) -> dict[str, Any]:
+    _child("alarm-make", options)
+    name = f"ALARM, {options.alarm_rows:,} rows"
+    return {
+        f"{name}: in memory": _child("alarm-memory", options),
+        f"{name}: DuckDB, 8 GiB": _child("alarm-duckdb", options),
+        f"{name}: DuckDB, 900 MiB": _child("alarm-parts", options),
+    }
+
+
+# Dask -------------------------------------------------------------------------------------------
+
+
+def _dask(options: argparse.Namespace) -> dict[str, Any]:
+    return _on_cluster(options, 1)
+
+
+def _dask_two(options: argparse.Namespace) -> dict[str, Any]:
+    return _on_cluster(options, 2)
+
+
+def _dask_killed(options: argparse.Namespace) -> dict[str, Any]:
+    return _on_cluster(options, 2, kill=True)
+
+
+def _on_cluster(options: argparse.Namespace, n_workers: int, kill: bool = False) -> dict[str, Any]:
+    """Counting and EM on a cluster; the result's digits say whether another run gave the same."""
+    import threading
+    from itertools import combinations
+
+    from distributed import Client, LocalCluster
+
+    import unveil
+    from unveil.em.loop import run_em
+    from unveil.em.steps import em_problem
+
+    times: dict[str, Any] = {"workers": n_workers, "killed": 0}
+    folder = _some_files(options, options.cluster_rows)
+    with (
+        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster),
+    ):
+        rows = _timed(
+            times, "open", lambda: unveil.open_rows(folder, engine="dask", memory="700MiB")
+        )
+        times["rows"], times["parts"] = rows.n_rows, len(rows.parts)
+        triples = list(combinations(range(20), 3))
+        rows.counts(triples[:3])
+        problem = em_problem(true_network(), rows)
+        start = problem.pack(true_network())
+        problem.step(start)  # compiles on every worker
+        _timed(times, "count 1,140 triples", lambda: rows.counts(triples))
+        if kill:
+            worker = next(iter(cluster.workers.values()))
+            threading.Timer(4.0, _kill, [worker.pid, times]).start()
+        run = _timed(times, "EM, 10 steps", lambda: run_em(problem.step, start, 10, 0.0))
+        times["objective"] = run.objective.hex()
+    shutil.rmtree(folder)
+    return times
+
+
+def _kill(pid: int, times: dict[str, Any]) -> None:
+    os.kill(pid, 9)
+    times["killed"] = 1
+
+
+def group_dask(options: argparse.Namespace) -> dict[str, Any]:
+    _child("make", options)
+    found = {
+        "Dask, one process": _child("dask", options),
+        "Dask, two processes": _child("dask-two", options),
+        "Dask, two processes, one killed": _child("dask-killed", options),
+    }
+    one, two, killed = found.values()
+    for part in ("count 1,140 triples", "EM, 10 steps"):
+        two[f"{part}: times faster"] = round(one[part]["seconds"] / two[part]["seconds"], 2)
+    killed["same result"] = killed["objective"] == two["objective"] == one["objective"]
+    return found
+
+
+CASES: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
+    "make": _make, "scan": _scan, "rows": _rows, "flat": _flat, "em": _em,
+    "alarm-make": _alarm_make,
+    "alarm-memory": _alarm_memory, "alarm-duckdb": _alarm_duckdb, "alarm-parts": _alarm_parts,
+    "dask": _dask, "dask-two": _dask_two, "dask-killed": _dask_killed,
+}  # fmt: skip
+GROUPS = {
+    "rows": group_rows, "flat": group_flat, "em": group_em, "alarm": group_alarm,
+    "dask": group_dask,
+}  # fmt: skip
+
+if __name__ == "__main__":
+    main()
