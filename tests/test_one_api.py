@@ -11,7 +11,7 @@ import unveil
 from unveil.cli.app import app
 from unveil.discovery import RunFolder
 from unveil.discovery.continuous import NumberSettings
-from unveil.evaluate import bootstrap_arcs
+from unveil.evaluate import average_arcs, bootstrap_arcs
 from unveil.infer import fill_in, posterior, with_posteriors
 from unveil.infer.approximate import gibbs
 from unveil.learning import DEFAULT_SIZE
@@ -51,6 +51,7 @@ ELSEWHERE = {
         "no_parents": (Constraints, "no_parents"),
         "no_children": (Constraints, "no_children"),
         "bootstrap": (bootstrap_arcs, "n_samples"),
+        "average": (average_arcs, "n_structures"),
         "restarts": (combined_search, "restarts"),
         "sensitivity": (sample_size_sensitivity, "sizes"),
     },

@@ -111,7 +111,10 @@ def plans(busy):
     """The college plans with a network and classes, as jobs."""
     key = busy.post("/api/examples/college_plans").json()["id"]
     assert finished(busy, key, 1)["state"] == "done"
-    jobs = {"learn": run(busy, key, "learn"), "cluster": run(busy, key, "cluster", most=2)}
+    jobs = {
+        "learn": run(busy, key, "learn", average=10),
+        "cluster": run(busy, key, "cluster", most=2),
+    }
     assert {j["state"] for j in jobs.values()} == {"done"}, jobs
     return {"key": key} | jobs
 

@@ -160,11 +160,20 @@ def test_a_report_on_its_own_has_no_origin(busy, kinds):
     assert "content-disposition" not in shown.headers
 
 
+def test_arcs_are_averaged_over_the_best_networks(plans):
+    result = plans["learn"]["result"]
+    assert result["n_averaged"] == 10
+    sure = {(a["parent"], a["child"]): a["joined"] for a in result["arcs"]}
+    assert all(0.5 < share <= 1 for share in sure.values())
+    assert any(share > 0.999 for share in sure.values())
+
+
 def test_rows_are_sorted_and_paged(busy, plans):
     address = f"{base(plans, 'cluster')}/rows"
     told = busy.get(address).json()
-    sorted_ = busy.get(address, params={"sort": told["columns"][-1], "down": True}).json()
-    values = [row[-1] for row in sorted_["rows"]]
+    sorted_ = busy.get(address, params={"sort": told["columns"][1], "down": True}).json()
+    assert told["columns"][1].startswith("P(")
+    values = [row[1] for row in sorted_["rows"]]
     assert values == sorted(values, reverse=True)
     assert told["numbers"] == list(range(50))
     first = sorted_["numbers"][0]

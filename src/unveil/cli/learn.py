@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from unveil.engines import PartedRows
     from unveil.evaluate import ArcConfidence, ArcWorth
     from unveil.graph import DAG
-    from unveil.search import Learned
+    from unveil.search import Constraints, Learned
     from unveil.table import Table
 
 __all__ = ["learn"]
@@ -116,6 +116,10 @@ def learn(
     bootstrap: Annotated[
         int, typer.Option(help="Learn from so many resampled tables to see how sure each arc is.")
     ] = 0,
+    average: Annotated[
+        int,
+        typer.Option(min=0, help="Average over so many of the best networks to see the same."),
+    ] = 0,
     anneal: Anneal = None,
     time_limit: TimeLimit = None,
     n_jobs: Jobs = None,
@@ -160,7 +164,11 @@ def learn(
     with live_progress("nats") as listener:
         learned = learn_network(table, progress=listener, time_limit=allowance.left, **settings)
     arcs = arc_worth(learned.scores, learned.dag)
+    if bootstrap and average:
+        raise DataError("--bootstrap and --average both say how sure each arc is; take one of them")
     sure = _confidence(table, settings, bootstrap) if bootstrap else None
+    if average:
+        sure = _averaged(learned, settings["constraints"], average, allowance.left)
     if sure is not None:
         arcs = tuple(replace(a, confidence=sure.of(a.parent, a.child)) for a in arcs)
     _summary(str(data), table, learned, arcs, sure)
@@ -243,6 +251,17 @@ def _confidence(
             _whole_rows(table), lambda rows: learn_network(rows, **settings).dag, n_samples,
             settings["seed"], listener,
         )  # fmt: skip
+
+
+def _averaged(
+    learned: Learned, constraints: Constraints, n_structures: int, time_limit: float | None
+) -> ArcConfidence:
+    from unveil.evaluate import average_arcs
+
+    with live_progress("nats") as listener:
+        return average_arcs(
+            learned.scores, learned.search.dag, n_structures, constraints, listener, time_limit
+        )
 
 
 def _whole_rows(table: Table | PartedRows) -> Table:

@@ -16,7 +16,7 @@
 
 from unveil.evaluate.agreement import Agreement, agreement
 from unveil.evaluate.arcs import ArcWorth, arc_worth
-from unveil.evaluate.averaging import arc_probabilities, structure_weights
+from unveil.evaluate.averaging import arc_probabilities, average_arcs, structure_weights
 from unveil.evaluate.bootstrap import ArcConfidence, bootstrap_arcs
 from unveil.evaluate.certainty import Certainty, certainty_of
 from unveil.evaluate.cross_validation import CrossValidation, cross_validate
@@ -43,6 +43,7 @@ __all__ = [
     "agreement",
     "arc_probabilities",
     "arc_worth",
+    "average_arcs",
     "bootstrap_arcs",
     "certainty_of",
     "cross_validate",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from unveil.records import Record
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, as_table
 
-__all__ = ["ArcConfidence", "bootstrap_arcs", "resampled"]
+__all__ = ["ArcConfidence", "bootstrap_arcs", "class_features", "resampled"]
 
 MOST_DRAWN = 2.0**53
 """So many cases are drawn one by one at most: all whole numbers up to it are exact."""
@@ -24,10 +24,11 @@ MOST_DRAWN = 2.0**53
 
 @dataclass(frozen=True)
 class ArcConfidence(Record):
-    """Shares of resampled tables in whose equivalence class a feature was found.
+    """Shares of resampled tables, or of the best structures, whose equivalence class has a feature.
 
-    All have shape (n, n) over `names`: `adjacent[i, j]` for i and j being joined, `directed[i, j]`
-    for the compelled arc i -> j, `blanket[i, j]` for j in the Markov blanket of i.
+    There were `n_samples` of them. All have shape (n, n) over `names`: `adjacent[i, j]` for i and j
+    being joined, `directed[i, j]` for the compelled arc i -> j, `blanket[i, j]` for j in the Markov
+    blanket of i.
     """
 
     names: tuple[str, ...]
@@ -86,7 +87,7 @@ def bootstrap_arcs(
     done = 0
     for stream in streams:
         dag = learner(resampled(table, np.random.default_rng(stream)))
-        sums += _features(dag, table.names)
+        sums += class_features(dag, table.names)
         done += 1
         if not ticker.offer("bootstrap", done, float("nan"), detail=f"{done} of {n_samples}"):
             break
@@ -105,7 +106,8 @@ def resampled(table: Table, generator: np.random.Generator) -> Table:
     return table.take(drawn > 0).with_weights(drawn[drawn > 0] * dozen)
 
 
-def _features(dag: DAG, names: tuple[str, ...]) -> npt.NDArray[np.float64]:
+def class_features(dag: DAG, names: Sequence[str]) -> npt.NDArray[np.float64]:
+    """What `ArcConfidence` counts, for one graph: 0 or 1, shape (3, n, n)."""
     place = {name: i for i, name in enumerate(names)}
     adjacent, directed, blanket = np.zeros((3, len(names), len(names)))
     for parent, child in dag.arcs:

@@ -8,6 +8,7 @@
 - `order_search.py`: search over orders with grow-shrink trees (BOSS)
 - `chow_liu.py`: the best forest
 - `annealing.py`: simulated annealing
+- `best_few.py`: not only the best graph, but the best few
 - `constraints.py`: what a search may not do; `legal.py`: a graph made to keep to it
 - `graph_state.py`: the mutable graph that searches work on, and which moves are legal
 - `ties.py`: when two scores are the same
@@ -16,6 +17,7 @@
 """
 
 from unveil.search.annealing import simulated_annealing
+from unveil.search.best_few import BestFew, best_few
 from unveil.search.chow_liu import chow_liu
 from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
@@ -29,10 +31,12 @@ from unveil.search.sensitivity import Sensitivity, sample_size_sensitivity
 
 __all__ = [
     "SEARCHES",
+    "BestFew",
     "Constraints",
     "Learned",
     "SearchResult",
     "Sensitivity",
+    "best_few",
     "chow_liu",
     "combined_search",
     "equivalence_search",

@@ -41,7 +41,8 @@ def _search_words(s: Given) -> list[str]:
 
 
 def _learn_words(s: Given) -> list[str]:
-    return [*_search_words(s), *(["--local", s["local"]] if s["local"] != "table" else [])]
+    words = [*_search_words(s), *(["--local", s["local"]] if s["local"] != "table" else [])]
+    return words + (["--average", str(s["average"])] if s.get("average") else [])
 
 
 def _discover_words(s: Given) -> list[str]:
@@ -134,12 +135,16 @@ def python_lines(job: Job, table_name: str, of: Job | None = None, away: Sequenc
     options = _preparing(asked, job, spelling, away) | spelling.arguments(job.settings)
     options |= {"seed": job.settings["seed"], "time_limit": job.settings["seconds"]}
     words = [f"{k}={v!r}" for k, v in options.items()]
-    wishes = {k: job.settings.get(k) for k in WISHES}
-    if any(wishes.values()):
-        inside = ", ".join(f"{k}={v!r}" for k, v in wishes.items() if v)
-        words.append(f"constraints=unveil.Constraints({inside})")
+    wishes = {k: v for k in WISHES if (v := job.settings.get(k))}
+    known = f"unveil.Constraints({', '.join(f'{k}={v!r}' for k, v in wishes.items())})"
+    words += [f"constraints={known}"] if wishes else []
     body = "".join(f"    {word},\n" for word in ["table", *words])
-    return "\n".join([*lines, f"found = {spelling.call}(\n{body})", "print(found)"])
+    lines += [f"found = {spelling.call}(\n{body})", "print(found)"]
+    if job.settings.get("average"):
+        given = f"{job.settings['average']}, {known}" if wishes else job.settings["average"]
+        averaged = f"unveil.evaluate.average_arcs(found.scores, found.search.dag, {given})"
+        lines.append(f"print({averaged})")
+    return "\n".join(lines)
 
 
 def _preparing(asked: Asked, job: Job, spelling: Spelling, unasked: Sequence[str]) -> Given:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,19 +15,22 @@ from unveil.table.variable import Variable, label_text
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["PER_PAGE", "ROW_FILES", "page_of_rows", "row_explained"]
+__all__ = ["PER_PAGE", "ROW_FILES", "found_first", "page_of_rows", "row_explained"]
 
 PER_PAGE = 50
 ROW_FILES = ("posteriors.csv", "predictions.csv")
 """The files of a step that hold rows."""
 
+_FOUND = re.compile(r"predicted |P\(|deviation of |.* \(sd\)$")
+
 
 def page_of_rows(path: Path, sort: str, down: bool, page: int) -> dict[str, Any]:
     """The rows of one page, as lists of cells; `sort` names a column, `down` the largest first.
 
-    `numbers` are the positions of the rows in the file.
+    What was found about a row stands first. `numbers` are the positions of the rows in the file.
     """
     table = _read(path, path.stat().st_mtime)
+    table = table.select(found_first(table.column_names))
     order = _order(path, path.stat().st_mtime, sort, down)
     start = (page - 1) * PER_PAGE
     shown = order.slice(start, PER_PAGE)
@@ -39,6 +44,18 @@ def page_of_rows(path: Path, sort: str, down: bool, page: int) -> dict[str, Any]
         "sort": sort,
         "down": down,
     }
+
+
+def found_first(names: Sequence[str]) -> list[str]:
+    """The columns of such a file with what was found about the rows before the others.
+
+    >>> found_first(["age", "sex", "predicted ill", "P(ill=no)", "P(ill=yes)"])
+    ['predicted ill', 'P(ill=no)', 'P(ill=yes)', 'age', 'sex']
+    >>> found_first(["a", "b", "H1", "H1 (sd)"])
+    ['H1', 'H1 (sd)', 'a', 'b']
+    """
+    found = [name for name in names if _FOUND.match(name) or f"{name} (sd)" in names]
+    return [*found, *(name for name in names if name not in found)]
 
 
 def row_explained(network: Network, target: str, path: Path, row: int) -> dict[str, Any]:

@@ -33,9 +33,13 @@ class Reading(TaskSettings):
 
 
 class Learning(Searching):
-    """Settings of the search for dependences; `local` is what families may be made of."""
+    """Settings of the search for dependences; `local` is what families may be made of.
+
+    Arcs are averaged over the best `average` networks.
+    """
 
     local: Literal["table", "tree", "default", "noisy-or", "auto"] = "table"
+    average: int = Field(default=0, ge=0, le=1000)
 
 
 class Clustering(Cutting):
@@ -70,7 +74,7 @@ def read(work: Work, settings: Reading) -> None:
 def learn(work: Work, settings: Learning) -> None:
     """The dependences of a table: network, arcs and what each is worth."""
     import unveil
-    from unveil.evaluate import arc_worth, path_diagram
+    from unveil.evaluate import arc_worth, average_arcs, path_diagram
     from unveil.graph.equivalence import completed_pdag
     from unveil.report import learn_page
     from unveil.table import describe
@@ -88,6 +92,12 @@ def learn(work: Work, settings: Learning) -> None:
         )  # fmt: skip
         arcs = arc_worth(learned.scores, learned.dag)
     network, result = learned.network, learned.search
+    sure = None
+    if settings.average:
+        sure = average_arcs(
+            learned.scores, result.dag, settings.average, settings.constraints(), work.progress,
+            settings.seconds,
+        )  # fmt: skip
     network.save(work.folder / "model.json")
     lines = any(not v.is_discrete for v in network.variables)
     paths = path_diagram(network, table) if lines else None
@@ -110,11 +120,14 @@ def learn(work: Work, settings: Learning) -> None:
             "n_parameters": network.n_parameters,
             "checks": [] if paths is None else as_json(paths.checks),
             "compact": _compact(network),
+            "n_averaged": 0 if sure is None else sure.n_samples,
             "arcs": [
                 as_json(a)
                 | {
                     "fixed": (a.parent, a.child) in fixed,
                     "weight": as_json(weights.get((a.parent, a.child))),
+                    "joined": None if sure is None else sure.of(a.parent, a.child),
+                    "this_way": None if sure is None else sure.direction(a.parent, a.child),
                 }
                 for a in arcs
             ],

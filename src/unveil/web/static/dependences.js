@@ -26,6 +26,7 @@ function search() {
     equivalent_sample_size: Number(form.equivalent_sample_size.value),
     max_parents: most.value ? Number(most.value) : null,
     local: form.local.value,
+    average: Number(form.average.value),
     anneal: form.anneal.value,
     ...numbersAsked(form),
     ...wishes.settings,
@@ -40,7 +41,7 @@ async function show(told) {
   find("#to-playground").href = `/a/${analysis.id}/playground?job=${told.number}`;
   find("#headline").textContent = headline(result);
   find("#notes").replaceChildren(...notes(result.notes));
-  showArcs(result.arcs, MOST_ARCS);
+  showArcs(result, MOST_ARCS);
   showLines(result);
   offerResults("learn", told.number, n => showResult(place, n, show));
   try {
@@ -52,12 +53,15 @@ async function show(told) {
   }
 }
 
-function showArcs(arcs, most) {
+function showArcs(result, most) {
+  const {arcs, n_averaged: n = 0} = result, share = x => `${Math.round(100 * x)}%`;
   const row = a => [button(`${a.parent} → ${a.child}`, () => chooseArc(a), "small"), inWords(a),
-    a.fixed ? "fixed by the data" : "open"];
-  const shown = table(["arc", "what it is worth", "direction"], arcs.slice(0, most).map(row));
+    a.fixed ? "fixed by the data" : "open",
+    ...(n ? [`${share(a.joined)}, ${share(a.this_way)} of them this way`] : [])];
+  const head = ["arc", "what it is worth", "direction", ...(n ? [`joined in the best ${n} networks`] : [])];
+  const shown = table(head, arcs.slice(0, most).map(row));
   const rest = arcs.length > most
-    ? [button(`All ${arcs.length} arcs`, () => showArcs(arcs, Infinity), "small")] : [];
+    ? [button(`All ${arcs.length} arcs`, () => showArcs(result, Infinity), "small")] : [];
   find("#arcs").replaceChildren(shown, ...rest);
 }
 
