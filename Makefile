@@ -53,7 +53,7 @@ types: $(VENV)/.ready-test  ## mypy on the package
 	$(BIN)/mypy
 
 unit: $(VENV)/.ready-test | $(VENV)/.browser  ## the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 fuzz: $(VENV)/.ready-test  ## damaged files for every reader; SECONDS=how long (600)
 	$(BIN)/python tools/fuzz.py --seconds $(or $(SECONDS),600) --seed $$(date +%s)
