@@ -65,6 +65,8 @@ def arc_weights(network: Network, table: Table) -> dict[tuple[str, str], float]:
             if slope is not None:
                 scale = spread.get(parent.name, 1.0) / spread.get(name, 1.0)
                 found[parent.name, name] = slope * scale
+    for hidden, own in loadings_of(network, table).items():
+        found |= {(hidden, loading.child): loading.weight for loading in own}
     return found
 
 
