@@ -46,6 +46,9 @@ is a function of its discrete parents has a finite score, too."""
 MOST_NUMBERS = 1 << 22
 """Discrete parents with so many configurations that their moments are more numbers than this are
 not looked at."""
+LEAST_ROWS = 2.0
+"""Nor are those that leave fewer rows to a configuration, on average: within one row nothing
+varies, so an identifier would explain every column exactly."""
 
 
 class MixedFamilies:
@@ -170,6 +173,8 @@ class MixedFamilies:
             return -np.inf
         if not by:
             return self._numbers.family(own, numbers.tolist())
+        if len(self._given(by)[0]) * LEAST_ROWS > self.sample.total_weight:
+            return -np.inf
         self._computed += 1
         out = np.zeros(1)
         one, starts = np.array([own], np.int64), np.array([0, len(numbers)], np.int64)
