@@ -170,3 +170,14 @@ def test_the_estimator_predicts_numbers_and_labels():
     assert np.isfinite(odd.score(values))
     plain = BayesianNetwork(criterion="bge").fit(np.array(list(numbers().values())).T)
     assert plain.dag_.n_arcs == 3
+
+
+def test_an_identifier_explains_nothing():
+    """One row for every state leaves nothing that varies within a state."""
+    generator = np.random.default_rng(1)
+    a, b, e = generator.normal(size=(3, 40))
+    rows = {"id": [f"p{i}" for i in range(40)], "a": a, "b": b, "c": a + b + 0.3 * e}
+    with pytest.warns(UnveilWarning, match="'id' has 40 states in 40 rows"):
+        learned = unveil.learn(rows)
+    assert learned.dag.children("id") == ()
+    assert set(learned.dag.parents("c")) | set(learned.dag.children("c")) == {"a", "b"}

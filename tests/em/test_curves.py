@@ -89,7 +89,7 @@ def test_expected_squares_by_drawing():
             mean = cpd.means([columns[p.name] for p in cpd.parents], 60)
             total[name] += np.sum((columns[name] - mean) ** 2) / 400
     for name in "bc":
-        assert found.squares(CURVES, name, weights) == pytest.approx(total[name], rel=0.05)
+        assert found.squares(CURVES.cpd(name), weights) == pytest.approx(total[name], rel=0.05)
 
 
 def test_completed_rows_have_the_means_and_covariances():

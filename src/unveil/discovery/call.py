@@ -322,7 +322,7 @@ def is_numbers(table: Table, discretize: str | None = None) -> bool:
     """Whether all columns are continuous and stay so; some of each kind is an error."""
     continuous = [v.name for v in table.variables if not v.is_discrete]
     if continuous and len(continuous) < table.n_columns:
-        raise undecided(continuous)
+        raise undecided(continuous, [v.name for v in table.variables if v.is_discrete])
     return bool(continuous) and discretize is None
 
 

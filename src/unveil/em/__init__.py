@@ -8,7 +8,8 @@
   `laplace.py`: Laplace's approximation for small models
 - `completion.py`: incomplete rows as weighted complete ones
 - `lines.py`, `line_structure.py`: exact EM and structural EM for linear Gaussian networks;
-  `curves.py`: `fit_curves_em`, networks of curves; `mixed_structure.py`: mixed tables with gaps
+  `curves.py`, `curve_structure.py`: `fit_curves_em` and structural EM for networks of curves;
+  `mixed_structure.py`: mixed tables with gaps
 - `loop.py`: the one EM loop; `steps.py`: the E-step and the M-step
 - `short.py`: the short runs of a search; `starts.py`, `align.py`, `jacobian.py`: what these need
 """

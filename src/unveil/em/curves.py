@@ -9,9 +9,7 @@ never falls.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -30,22 +28,17 @@ from unveil.model.fit import fit
 from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.network import Network
 from unveil.model.nonlinear_cpd import NonlinearCPD
-from unveil.progress import Progress, Step, StopReason, Ticker
-from unveil.score.base import Sample
-from unveil.score.curve_families import CurveFamilies, ParameterCost
-from unveil.score.protocol import Families
-from unveil.score.structure import StructurePrior
-from unveil.search.constraints import Constraints
+from unveil.progress import Progress, Ticker
 from unveil.table.core import Table
 
-__all__ = ["CurveEM", "CurveStructure", "curve_structural_em", "fit_curves_em"]
+__all__ = ["CurveEM", "fit_curves_em", "standard_roots"]
 
 LEAST_VARIANCE = 1e-6
 """The least share of a column's variance that may stay unexplained."""
-SHORT, LONG = 20, 200
+LONG = 200
+"""The most iterations, unless told."""
 CLOSE = 1e-6
-"""Where EM stops, as a share of the bound; iterations between changes of structure, and at the
-end."""
+"""Where EM stops, as a share of the bound."""
 
 
 class CurveEM:
@@ -99,24 +92,19 @@ class CurveEM:
             else:
                 family = DAG([*parents, name], [(p, name) for p in parents])
                 offered = [fit(family, points).cpd(name)]
-            made.append(self._best(network, old, offered, found, weights))
+            made.append(self._best(old, offered, found, weights))
         return Network(made, network.name, network.description)
 
     def _best(
-        self, network: Network, old: CPD, offered: Sequence[CPD], found: RowPosteriors,
+        self, old: CPD, offered: Sequence[CPD], found: RowPosteriors,
         weights: npt.NDArray[np.float64],
     ) -> CPD:  # fmt: skip
         """The family that leaves least squares in expectation, with the variance they leave."""
-        name, best = old.variable.name, None
-        for cpd in (old, *offered):
-            same = cpd.with_variables(old.variable, old.parents)
-            trial = Network([same if n == name else network.cpd(n) for n in network.names])
-            squares = found.squares(trial, name, weights)
-            if best is None or squares < best[0]:
-                best = squares, same
-        assert best is not None
-        variance = max(best[0] / float(weights.sum()), self._floor[name])
-        return _with_variance(best[1], variance)
+        same = [cpd.with_variables(old.variable, old.parents) for cpd in (old, *offered)]
+        squares = [found.squares(cpd, weights) for cpd in same]
+        best = int(np.argmin(squares))
+        variance = max(squares[best] / float(weights.sum()), self._floor[old.variable.name])
+        return _with_variance(same[best], variance)
 
     def step(self, parameters: Network) -> tuple[Network, float]:
         """Both steps, and the bound at the network given."""
@@ -172,68 +160,6 @@ def fit_curves_em(
     found = run_em(problem.step, first, max_iterations, CLOSE, ticker, "EM of curves")
     network = problem.unpack(found.parameters)
     return network, found.objective
-
-
-@dataclass(frozen=True, eq=False)
-class CurveStructure:
-    """The best network of curves, the score of its bound (nats), and how it was found."""
-
-    network: Network
-    score: float
-    scores: Families
-    trace: tuple[Step, ...]
-    stopped: StopReason
-
-
-def curve_structural_em(
-    table: Table,
-    score: ParameterCost,
-    curve: Curve,
-    search: Callable[..., Any],
-    shortlist: Callable[[Families], Families] = lambda families: families,
-    constraints: Constraints | None = None,
-    structure_prior: StructurePrior | None = None,
-    start: DAG | None = None,
-    max_rounds: int = 10,
-    progress: Progress | None = None,
-    time_limit: float | None = None,
-) -> CurveStructure:
-    """The network of curves of a table with gaps: search over completed rows, judged by the bound.
-
-    A round completes the rows by points of their nearest Gaussians, lets `search` find a graph of
-    curves over them, and keeps it if the bound of the log-likelihood less the cost of parameters
-    rises.
-    """
-    ticker = Ticker.of(progress, time_limit)
-    lines = fitted_graph(Observed.of(table), start or DAG(table.names), max_iterations=SHORT)
-    best, bound = fit_curves_em(lines.dag, table, curve, (), SHORT, ticker.part())
-    value = _judged(best, bound, table, score, structure_prior)
-    trace, reason = [Step("structural EM", 0, value, 0.0)], "iteration cap"
-    scores = _families(best, table, score, curve, structure_prior)
-    for number in range(max_rounds):
-        if not ticker.keep_going():
-            break
-        given = {"constraints": constraints} if constraints is not None else {}
-        dag = search(shortlist(scores), progress=ticker.part(), **given).dag
-        if dag.arcs and {*dag.arcs} == {*best.dag.arcs}:
-            reason = "converged"
-            break
-        order = {name: i for i, name in enumerate(table.names)}
-        parents = {n: sorted(dag.parents(n), key=order.__getitem__) for n in table.names}
-        offered, bound = fit_curves_em(
-            DAG.from_parents(parents), table, curve, (), SHORT, ticker.part()
-        )
-        gain = _judged(offered, bound, table, score, structure_prior) - value
-        step = Step("structural EM", number + 1, value + max(gain, 0.0), gain,
-                    elapsed=ticker.elapsed)  # fmt: skip
-        trace.append(step)
-        ticker.tell(step)
-        if gain <= 1e-6 * abs(value):
-            reason = "converged"
-            break
-        best, value = offered, value + gain
-        scores = _families(best, table, score, curve, structure_prior)
-    return CurveStructure(best, value, scores, tuple(trace), ticker.reason or reason)  # type: ignore[arg-type]
 
 
 def standard_roots(network: Network, names: Sequence[str]) -> Network:
@@ -320,23 +246,3 @@ def _from_lines(dag: DAG, table: Table, curve: Curve, hidden: Sequence[str]) -> 
         )
         for n in dag.nodes
     )
-
-
-def _families(
-    network: Network, table: Table, score: ParameterCost, curve: Curve,
-    structure_prior: StructurePrior | None,
-) -> CurveFamilies:  # fmt: skip
-    points = row_posteriors(network, table).completed(network, table.row_weights)
-    return CurveFamilies(points.select(sorted(points.names)), score, curve, structure_prior)
-
-
-def _judged(
-    network: Network, bound: float, table: Table, score: ParameterCost,
-    structure_prior: StructurePrior | None,
-) -> float:  # fmt: skip
-    sample = Sample(table.total_weight, table.n_columns)
-    cost = float(score.cost(float(network.n_parameters), float(network.dag.n_arcs), sample))
-    value = bound - cost
-    if structure_prior is not None:
-        value += sum(structure_prior.family(n, network.dag.parents(n)) for n in network.names)
-    return value

@@ -7,7 +7,8 @@
 - `averaging.py`: how probable an arc is over the best structures
 - `bootstrap.py`: how sure we are of arcs and of features of the equivalence class
 - `agreement.py`: hidden states beside a column that was kept out
-- `paths.py`: lines as people read them: standardised weights, R^2, residual checks
+- `paths.py`: lines as people read them: standardised weights, R^2, residual checks;
+  `column_checks.py`: the same where parents are hidden
 - `usual_bic.py`: BIC on the scale of other programs
 - `profiles.py`: what sets each state of a hidden variable apart, by `joints.py`;
   `certainty.py`: how surely rows are told apart by its states
@@ -19,6 +20,7 @@ from unveil.evaluate.arcs import ArcWorth, arc_worth
 from unveil.evaluate.averaging import arc_probabilities, average_arcs, structure_weights
 from unveil.evaluate.bootstrap import ArcConfidence, bootstrap_arcs
 from unveil.evaluate.certainty import Certainty, certainty_of
+from unveil.evaluate.column_checks import column_checks
 from unveil.evaluate.cross_validation import CrossValidation, cross_validate
 from unveil.evaluate.divergence import Divergence, divergence
 from unveil.evaluate.goodness import GoodnessOfFit, goodness_of_fit
@@ -46,6 +48,7 @@ __all__ = [
     "average_arcs",
     "bootstrap_arcs",
     "certainty_of",
+    "column_checks",
     "cross_validate",
     "divergence",
     "goodness_of_fit",

@@ -20,7 +20,7 @@ from unveil.records import Record
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, as_table
 
-__all__ = ["LineCheck", "PathDiagram", "path_diagram"]
+__all__ = ["LineCheck", "PathDiagram", "checked", "path_diagram"]
 
 Numbers = npt.NDArray[np.float64]
 
@@ -121,28 +121,39 @@ class _Family:
 
     def check(self) -> LineCheck:
         """What the residuals say."""
-        left = self.values - self.predicted
-        total = self._spread(self.values) ** 2
-        r_squared = 1 - float(self.mass @ left**2) / total if total else 0.0
-        z = left / self.noise
-        z_mean, z_spread = float(self.mass @ z), self._spread(z) or 1.0
-        centred = (z - z_mean) / z_spread
-        skewness, kurtosis = float(self.mass @ centred**3), float(self.mass @ centred**4) - 3
-        fitted = self.predicted - float(self.mass @ self.predicted)
-        bend = self._correlation(centred, fitted**2)
-        far = int(np.abs(z).argmax())
-        words = _words(skewness, kurtosis, bend)
-        row = int(self.rows[far]) + 1
-        return LineCheck(self.name, r_squared, skewness, kurtosis, bend, float(z[far]), row, words)
+        return checked(self.name, self.rows, self.mass, self.values, self.predicted, self.noise)
 
     def _spread(self, values: Numbers) -> float:
-        mean = float(self.mass @ values)
-        return float(np.sqrt(self.mass @ (values - mean) ** 2))
+        return _spread(self.mass, values)
 
-    def _correlation(self, first: Numbers, second: Numbers) -> float:
-        spread = self._spread(first) * self._spread(second)
-        product = self.mass @ ((first - self.mass @ first) * (second - self.mass @ second))
-        return float(product) / spread if spread else 0.0
+
+def checked(
+    name: str, rows: npt.NDArray[np.intp], weights: Numbers, values: Numbers, predicted: Numbers,
+    noise: Numbers,
+) -> LineCheck:  # fmt: skip
+    """What is left of `values` after what was predicted, `noise` being its standard deviation."""
+    mass = weights / weights.sum()
+    left = values - predicted
+    total = _spread(mass, values) ** 2
+    r_squared = 1 - float(mass @ left**2) / total if total else 0.0
+    z = left / noise
+    centred = (z - float(mass @ z)) / (_spread(mass, z) or 1.0)
+    skewness, kurtosis = float(mass @ centred**3), float(mass @ centred**4) - 3
+    bend = _correlation(mass, centred, (predicted - float(mass @ predicted)) ** 2)
+    far = int(np.abs(z).argmax())
+    words = _words(skewness, kurtosis, bend)
+    row = int(rows[far]) + 1
+    return LineCheck(name, r_squared, skewness, kurtosis, bend, float(z[far]), row, words)
+
+
+def _spread(mass: Numbers, values: Numbers) -> float:
+    return float(np.sqrt(mass @ (values - float(mass @ values)) ** 2))
+
+
+def _correlation(mass: Numbers, first: Numbers, second: Numbers) -> float:
+    spread = _spread(mass, first) * _spread(mass, second)
+    product = mass @ ((first - mass @ first) * (second - mass @ second))
+    return float(product) / spread if spread else 0.0
 
 
 def _words(skewness: float, kurtosis: float, bend: float) -> str:

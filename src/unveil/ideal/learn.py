@@ -9,7 +9,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from unveil.em.curves import curve_structural_em
+from unveil.em.curve_structure import (
+    SHORT,
+    CurveRules,
+    curve_structural_em,
+    expected_families,
+    fitted_curves,
+)
 from unveil.em.line_structure import fitted_graph, line_structural_em
 from unveil.em.lines import Observed
 from unveil.em.mixed_structure import mixed_structural_em
@@ -92,17 +98,21 @@ def _curves_with_gaps(
     seed: int | None, ticker: Ticker, options: dict[str, Any],
 ) -> Learned:  # fmt: skip
     table = _varying(table)
+    rules = CurveRules(curve, score, structure_prior, constraints)
+    first = fitted_curves(
+        table, start or DAG(table.names), rules, max_iterations=SHORT, ticker=ticker
+    )
     found = curve_structural_em(
-        table, score, curve, partial(SEARCHES[search], **options),
-        (lambda f: f) if ideal is None else (lambda f: IdealFamilies(f, ideal)),
-        constraints, structure_prior, start, progress=ticker,
+        table, first, rules, partial(SEARCHES[search], **options),
+        (lambda f: f) if ideal is None else (lambda f: IdealFamilies(f, ideal)), ticker=ticker,
     )  # fmt: skip
+    scores = expected_families(found, table, rules)
     name = f"{score.name} of {curve.link} curves (a bound)"
     result = SearchResult(
-        found.network.dag, found.score, name, "structural EM", found.trace, found.stopped, seed,
-        ticker.elapsed, found.scores.n_scored,
+        found.dag, found.score, name, "structural EM", found.trace, found.stopped, seed,
+        ticker.elapsed, found.n_scored,
     )  # fmt: skip
-    return Learned(found.network, result, found.scores)  # type: ignore[arg-type]
+    return Learned(found.network, result, scores)  # type: ignore[arg-type]
 
 
 def learn_with_gaps(

@@ -31,6 +31,7 @@ from unveil.report.numbers_folder import write_numbers
 from unveil.report.numbers_page import numbers_page
 from unveil.report.page import Page
 from unveil.report.picture import Picture, draw, svg_text
+from unveil.report.response_chart import response_chart
 from unveil.report.sensitivity_figure import draw_sensitivity
 from unveil.report.square_chart import square_chart, weight_chart
 
@@ -54,6 +55,7 @@ __all__ = [
     "loadings_chart",
     "merge_tree",
     "numbers_page",
+    "response_chart",
     "square_chart",
     "svg_text",
     "weight_chart",

@@ -18,7 +18,7 @@ def loadings_chart(
 
     `most` is the weight of a full bar unless some weight is larger.
 
-    >>> loadings_chart([("a", 0.9, 1.2), ("b", -0.4, 0.1)]).count('class="bar"')
+    >>> loadings_chart([("a", 0.9, 1.2), ("b", -0.4, 0.1)]).count('class="bar')
     2
     """
     full = max([abs(weight) for _, weight, _ in rows], default=most)
@@ -36,12 +36,12 @@ def loadings_chart(
         y, base = i * ROW + (ROW - BAR) / 2, i * ROW + ROW / 2 + SIZE * 0.35
         length = half * abs(weight) / full
         x = middle if weight >= 0 else middle - length
-        fill = colours.MAIN if weight >= 0 else colours.ACCENT
+        kind, fill = ("bar", colours.MAIN) if weight >= 0 else ("bar below", colours.ACCENT)
         marks.append(
             f"<g><title>{escape(name)}: {weight:+.3f}, {bits:.3f} bits</title>"
             f'<text class="label" x="{left - 8:.1f}" y="{base:.1f}" text-anchor="end" '
             f'fill="{colours.INK}">{escape(shorten(name))}</text>'
-            f'<rect class="bar" x="{x:.1f}" y="{y:.1f}" width="{length:.1f}" height="{BAR:.1f}" '
+            f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{length:.1f}" height="{BAR:.1f}" '
             f'rx="2" fill="{fill}"/>'
             f'<text class="value" x="{width:.1f}" y="{base:.1f}" text-anchor="end" '
             f'fill="{colours.MUTED}">{weight:+.2f}, {bits:.2f} bits</text></g>'

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
+from unveil.discovery.continuous.loadings import arc_weights
 from unveil.discovery.continuous.report import NumbersReport
 from unveil.discovery.summary import evidence_words, stop_in_words
+from unveil.evaluate.column_checks import column_checks
 from unveil.evaluate.log_loss import LogLoss
-from unveil.graph.names import Pair
-from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.network import Network
+from unveil.model.nonlinear_cpd import NonlinearCPD
 from unveil.report.loadings_chart import loadings_chart
 from unveil.report.page import Cell, Page
+from unveil.report.paths_part import CHECK_HEAD, check_rows
 from unveil.report.picture import svg_text
-from unveil.table.core import Table
+from unveil.report.response_chart import Response, response_chart
 
 __all__ = ["numbers_page"]
 
 MOST_DRAWN = 80
 """Networks of more variables are told, not drawn."""
-MOST_LOADINGS = 40
+MOST_LOADINGS, MOST_CURVES = 40, 9
 
 
 def numbers_page(report: NumbersReport, table_name: str) -> Page:
@@ -42,22 +45,11 @@ def numbers_page(report: NumbersReport, table_name: str) -> Page:
     _add_network(page, report)
     for name in report.hidden:
         _add_hidden(page, report, name)
+    _add_checks(page, report)
     _add_comparison(page, report)
     _add_tried(page, report)
     _add_method(page, report)
     return page
-
-
-def standardised_weights(network: Network, table: Table) -> dict[Pair, float]:
-    """The weight of every arc in standard deviations of the child per one of the parent."""
-    spread = {n: float(np.nanstd(table.column(n))) for n in table.names}
-    found = {}
-    for name, cpd in network.cpds.items():
-        if isinstance(cpd, LinearGaussianCPD):
-            for parent, weight in zip(cpd.parents, cpd.coefficients, strict=True):
-                scale = spread.get(parent.name, 1.0) / spread.get(name, 1.0)
-                found[parent.name, name] = float(weight) * scale
-    return found
 
 
 def _add_network(page: Page, report: NumbersReport) -> None:
@@ -66,14 +58,22 @@ def _add_network(page: Page, report: NumbersReport) -> None:
     if len(network.names) > MOST_DRAWN:
         page.text(f"{network!r} has too many variables for a picture; see model.json.")
         return
-    weights = standardised_weights(network, report.table)
-    labels = {arc: f"{w:+.2f}" for arc, w in weights.items()} if len(weights) <= 12 else None
+    weights = arc_weights(network, report.table)
+    labels = {arc: f"{w:+.2f}" for arc, w in weights.items()} if len(weights) <= 30 else None
     strength = {arc: min(abs(w), 1.0) for arc, w in weights.items()}
     tips = {arc: f"weight {w:+.3f} in standard units" for arc, w in weights.items()}
+    shares = {
+        n: 1 - float(cpd.variance) / float(np.nanvar(report.table.column(n)))
+        for n, cpd in network.cpds.items()
+        if n in report.table and cpd.parents and hasattr(cpd, "variance")
+    }
+    captions = {n: f"R² {max(share, 0.0):.2f}" for n, share in shares.items()}
+    bent = " Of a curve, that is its slope on average." if report.settings.curve else ""
     page.figure(
-        svg_text(network, strength, labels=labels, tips=tips),
+        svg_text(network, strength, labels=labels, tips=tips, captions=captions),
         "Parents above children; hidden variables are dashed. The thicker an arc, the larger its "
-        "weight in standard units.",
+        f"weight in standard units{', beside it' if labels else ''}.{bent} R² is the share of a "
+        "column's variance that its parents explain.",
     )
 
 
@@ -89,6 +89,7 @@ def _add_hidden(page: Page, report: NumbersReport, name: str) -> None:
         + (f" {len(own) - MOST_LOADINGS} more are left out." * (len(own) > MOST_LOADINGS)),
     )
     values = report.values()[name]
+    _add_curves(page, report, name, values)
     kept = report.beside
     order = np.argsort(values, kind="stable")
     ends = [*order[:3].tolist(), *order[-3:].tolist()] if len(order) >= 6 else order.tolist()
@@ -102,6 +103,47 @@ def _add_hidden(page: Page, report: NumbersReport, name: str) -> None:
     page.table([who, name, *shown], rows, caption=f"Rows where {name} is lowest and highest")
 
 
+def _add_curves(
+    page: Page, report: NumbersReport, name: str, values: npt.NDArray[np.float64]
+) -> None:
+    """The curves of the strongest children, other parents at their means."""
+    panels = []
+    along = np.linspace(float(values.min()), float(values.max()), 60)
+    for child in (x.child for x in report.loadings[name][:MOST_CURVES]):
+        cpd = report.network.cpd(child)
+        if isinstance(cpd, NonlinearCPD):
+            others = [
+                along if p.name == name else np.full(60, _middle(report, p.name))
+                for p in cpd.parents
+            ]
+            column = np.asarray(report.table.column(child), np.float64)
+            panels.append(Response(child, (along, cpd.means(others, 60)), (values, column)))
+    if panels:
+        page.figure(
+            response_chart(panels),
+            f"The strongest children of {name} against its posterior mean, a dot per row; the "
+            "curve is the model's, other parents at their means.",
+        )
+
+
+def _middle(report: NumbersReport, name: str) -> float:
+    """The mean of a column; of a hidden variable zero."""
+    return float(np.nanmean(report.table.column(name))) if name in report.table else 0.0
+
+
+def _add_checks(page: Page, report: NumbersReport) -> None:
+    if len(report.network.names) > MOST_DRAWN or not report.network.dag.n_arcs:
+        return
+    checks = column_checks(report.network, report.table)
+    page.section("Does the network describe the columns?").text(
+        "Every column predicted from the others of its row. R² is the share of its variance that "
+        "they explain; what is left should look like noise: symmetric, without heavy tails, "
+        "without a bend."
+        + (" Where it is bent, try --family sigmoid." * (report.settings.curve is None))
+    )
+    page.table(CHECK_HEAD, check_rows(checks), sortable=True)
+
+
 def _add_comparison(page: Page, report: NumbersReport) -> None:
     if not report.straw_men:
         return
@@ -110,7 +152,7 @@ def _add_comparison(page: Page, report: NumbersReport) -> None:
         bits = [None, None] if held_out is None else [held_out.bits, held_out.standard_error]
         # The mean and variance of a hidden variable are fixed, not fitted.
         n_parameters = network.n_parameters - 2 * len(network.hidden)
-        return [name, f"{score:,.1f}", n_parameters, f"{-2 * score:,.1f}", *bits]
+        return [name, round(score, 1), n_parameters, round(-2 * score, 1), *bits]
 
     page.section("Compared with simpler explanations")
     rows = [line(s.name, s.network, s.score, s.held_out) for s in report.straw_men]
@@ -139,13 +181,29 @@ def _add_tried(page: Page, report: NumbersReport) -> None:
 
 def _add_method(page: Page, report: NumbersReport) -> None:
     page.section("How it was done").text(
-        "Every column is a linear function of its parents with Gaussian noise. A network was "
-        "learned over the columns alone. Then hidden parents were introduced where the ideal "
-        "further parents of several columns agree, or after all columns were given common parents "
-        "whose axes were turned; columns chose their parents by structural EM, with and without "
-        "arcs between them. A hidden variable has to gain more than the best of all sets of "
-        "children would by luck. Scores are BIC, in nats.",
+        *(LINES_METHOD if report.settings.curve is None else CURVES_METHOD),
+        "A hidden variable has to gain more than the best of all sets of children would by luck. "
+        "Scores are BIC, in nats.",
         "A hidden variable has mean 0 and variance 1, and its sign is such that it pulls its "
         "children upwards on the whole: nothing in the table could tell scale, origin or sign.",
         f"Seed {report.seed}.",
     )
+
+
+LINES_METHOD = (
+    "Every column is a linear function of its parents with Gaussian noise. A network was learned "
+    "over the columns alone. Then hidden parents were introduced where the ideal further parents "
+    "of several columns agree, or after all columns were given common parents whose axes were "
+    "turned, or inside of the first network; columns chose their parents by structural EM, with "
+    "and without arcs between them.",
+)
+CURVES_METHOD = (
+    "Every column is a bounded curve of a weighted sum of its parents, with Gaussian noise. A "
+    "network of curves was learned over the columns alone. Hidden parents were looked for with "
+    "lines, over the columns and over their normal scores (ranks, spaced like those of normal "
+    "numbers); curves were then fitted to the graphs found, and arcs learned anew by structural "
+    "EM.",
+    "What a curve's hidden parents are in a row has no closed form: every row gets the Gaussian "
+    "that makes a bound of its likelihood largest. Scores and bits of networks with hidden "
+    "variables come from that bound, so they are rather too modest.",
+)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from unveil.evaluate.paths import PathDiagram
+from collections.abc import Sequence
+
+from unveil.evaluate.paths import LineCheck, PathDiagram
 from unveil.graph.names import Pair
 from unveil.report.page import Cell, Page
 
-__all__ = ["add_checks", "node_captions", "path_labels"]
+__all__ = ["CHECK_HEAD", "add_checks", "check_rows", "node_captions", "path_labels"]
 
 MOST_LABELS = 150
 """With more arcs, numbers beside them would cover the picture."""
@@ -35,10 +37,18 @@ def add_checks(page: Page, paths: PathDiagram | None) -> None:
         "R² is the share of a variable's variance that its parents explain. What is left should "
         "look like noise: symmetric, without heavy tails, without a bend."
     )
-    rows: list[list[Cell]] = [
+    page.table(CHECK_HEAD, check_rows(paths.checks))
+
+
+CHECK_HEAD = [
+    "variable", "R²", "residuals", "skewness", "excess kurtosis", "bend", "farthest (sd)"
+]  # fmt: skip
+
+
+def check_rows(checks: Sequence[LineCheck]) -> list[list[Cell]]:
+    """Residual checks as rows of a table."""
+    return [
         [c.name, round(c.r_squared, 3), c.words, round(c.skewness, 2), round(c.kurtosis, 2),
          round(c.bend, 2), f"{c.largest:+.1f} in row {c.row:,}"]
-        for c in paths.checks
+        for c in checks
     ]  # fmt: skip
-    head = ["variable", "R²", "residuals", "skewness", "excess kurtosis", "bend", "farthest (sd)"]
-    page.table(head, rows)

@@ -104,6 +104,10 @@ svg .nodes { fill: var(--node); stroke: var(--node-line); }
 svg .node.hidden { fill: var(--hidden); stroke: var(--hidden-line); }
 svg .node.marked { stroke: var(--accent); }
 svg .bar, svg .mark { fill: var(--main); }
+svg .bar.below { fill: var(--accent); }
+svg .curve { stroke: var(--accent); }
+svg .dot { fill: var(--muted); }
+svg .frame { stroke: var(--rule); }
 svg .line { stroke: var(--main); }
 svg .before { fill: var(--before); }
 svg .track { fill: var(--rule); }

@@ -7,18 +7,17 @@ what ideal parents (`unveil.ideal`) save.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.graph.dag import DAG
 from unveil.model.curve_fit import Fitter
 from unveil.model.curve_network import continuous_rows
 from unveil.model.curves import Curve
 from unveil.score.base import Number, Sample
-from unveil.score.gaussian_families import families_of
+from unveil.score.remembered import RememberedFamilies
 from unveil.score.structure import StructurePrior
 from unveil.statistics.protocol import Family
 from unveil.table.core import Table
@@ -26,6 +25,9 @@ from unveil.table.core import Table
 __all__ = ["CurveFamilies", "ParameterCost"]
 
 Numbers = npt.NDArray[np.float64]
+
+ROW_BYTES = 64 << 20
+"""So much memory is for rows of toggles."""
 
 
 class ParameterCost(Protocol):
@@ -39,7 +41,7 @@ class ParameterCost(Protocol):
         """What is subtracted from the log-likelihood."""
 
 
-class CurveFamilies:
+class CurveFamilies(RememberedFamilies):
     """The score of any family or graph over continuous columns, each a curve of its parents.
 
     `table` has continuous columns without gaps; `score` is `BIC`, `AIC`, `MDL` or `LogLikelihood`;
@@ -67,9 +69,7 @@ class CurveFamilies:
     ) -> None:
         values, weights = continuous_rows(table)
         self.table, self.score, self.curve = table, score, curve
-        self.structure_prior = structure_prior
-        self.names = table.names
-        self.n_variables = len(self.names)
+        self._hold_names(table.names, structure_prior, ROW_BYTES)
         self.fitter = Fitter(values, weights, curve, self.names)
         self.sample = Sample(self.fitter.total, self.n_variables)
         self.most_parents = min(self.n_variables - 1, self.fitter.most_parents())
@@ -82,10 +82,6 @@ class CurveFamilies:
     def score_name(self) -> str:
         """What the score is called, and of which curves."""
         return f"{self.score.name} of {self.curve.link} curves"
-
-    def family(self, child: int, parents: Iterable[int]) -> float:
-        """The score of one family."""
-        return float(self.many([(child, tuple(sorted(parents)))])[0])
 
     def many(self, families: Sequence[Family]) -> Numbers:
         """The scores of several families; `-inf` for those with more than `most_parents`."""
@@ -103,30 +99,11 @@ class CurveFamilies:
             self._known |= dict(zip(small, found.tolist(), strict=True))
         return np.array([self._known[f] for f in families])
 
-    def toggles(self, child: int, parents: Iterable[int]) -> Numbers:
-        """What the family gains when each variable is added to, or dropped from, its parents."""
-        own = tuple(sorted(parents))
+    def _compute_toggles(self, child: int, parents: tuple[int, ...]) -> Numbers:
         changed = [
-            (child, tuple(sorted({*own} ^ ({v} - {child})))) for v in range(self.n_variables)
+            (child, tuple(sorted({*parents} ^ ({v} - {child})))) for v in range(self.n_variables)
         ]
         row = self.many(changed)
         row -= row[child]
         row[child] = -np.inf
         return row
-
-    def all_toggles(self, families: Sequence[Family]) -> Iterator[Numbers]:
-        """The toggles of each family, in order."""
-        return (self.toggles(*family) for family in families)
-
-    def total(self, dag: DAG) -> float:
-        """The score of a graph: the sum over its families (Eq. 2.14)."""
-        return math.fsum(self.per_family(dag).values())
-
-    def per_family(self, dag: DAG) -> dict[str, float]:
-        """The score of every family of a graph, by the name of the child."""
-        scores = self.many(families_of(dag, self.names)).tolist()
-        return dict(zip(dag.nodes, scores, strict=True))
-
-    def _prior(self, child: int, parents: Sequence[int]) -> float:
-        assert self.structure_prior is not None
-        return self.structure_prior.family(self.names[child], [self.names[p] for p in parents])

@@ -7,14 +7,13 @@ Variables are positions here; names come back at the door above.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.graph.dag import DAG
 from unveil.score.base import CountScore, Sample, Score
-from unveil.score.protocol import families_of
+from unveil.score.remembered import RememberedFamilies
 from unveil.score.structure import StructurePrior
 from unveil.statistics.memory import MemoryStatistics, as_statistics
 from unveil.statistics.protocol import Family, ScoreTerms, Statistics
@@ -34,7 +33,7 @@ LOOK_AHEAD = 4096
 that a search is likely to want next."""
 
 
-class FamilyScores:
+class FamilyScores(RememberedFamilies):
     """The score of any family or graph over the variables of a table or another engine.
 
     >>> from unveil import datasets
@@ -58,9 +57,8 @@ class FamilyScores:
         if isinstance(self.statistics, MemoryStatistics):
             self.statistics.check_learnable()
         self.score = score
-        self.structure_prior = structure_prior
-        self.names = tuple(v.name for v in self.statistics.variables)
-        self.n_variables = len(self.names)
+        names = (v.name for v in self.statistics.variables)
+        self._hold_names(names, structure_prior, cache_bytes // 2)
         self.sample = Sample(self.statistics.total_weight, self.n_variables)
         self.n_jobs = n_jobs
         self.n_scored = 0
@@ -75,9 +73,7 @@ class FamilyScores:
         self._sizes = [v.n_states for v in engine.variables]
         self._cards = np.array(self._sizes, dtype=np.float64)
         self._known: dict[Family, float] = {}
-        self._rows: dict[Family, Numbers] = {}
         self._most_known = max(1000, cache_bytes // 2 // 200)
-        self._most_rows = max(16, cache_bytes // 2 // (8 * self.n_variables + 200))
 
     @property
     def score_name(self) -> str:
@@ -91,10 +87,6 @@ class FamilyScores:
 
     # Scores ------------------------------------------------------------------------------------
 
-    def family(self, child: int, parents: Iterable[int]) -> float:
-        """The score of one family."""
-        return float(self.many([(child, tuple(sorted(parents)))])[0])
-
     def many(self, families: Sequence[Family]) -> Numbers:
         """The scores of several families; what is known is not computed again."""
         unknown = list(dict.fromkeys(f for f in families if f not in self._known))
@@ -105,43 +97,20 @@ class FamilyScores:
             self._remember(computed)
         return np.array([self._known[f] for f in families])
 
-    def toggles(self, child: int, parents: Iterable[int]) -> Numbers:
-        """What the family gains when each variable is added to, or dropped from, its parents.
-
-        Shape (n_variables,); the entry of the child itself is `-inf`, and so are those of parents
-        with which the family's table would have more than `LARGEST_FAMILY` cells (`LARGEST_PAIR`
-        for a first parent). With few rows and many states, BDeu goes on adding parents:
-        configurations that occur once cost nothing.
-        """
-        key = (child, tuple(sorted(parents)))
-        row = self._rows.get(key)
-        if row is None:
-            if len(self._rows) >= self._most_rows:
-                self._rows.clear()
-            row = self._rows[key] = self._compute_toggles(*key)
-            row.flags.writeable = False
-            if self._terms is None:
-                self._look_ahead(*key, row)
-        return row
-
     def all_toggles(self, families: Sequence[Family]) -> Iterator[Numbers]:
         """The toggles of each family, in order; counts they need are asked for in one call."""
         if self._terms is None:
             self._fetch([f for f in families if f not in self._rows])
         return (self.toggles(*family) for family in families)
 
-    def total(self, dag: DAG) -> float:
-        """The score of a graph: the sum over its families (Eq. 2.14)."""
-        return math.fsum(self.per_family(dag).values())
-
-    def per_family(self, dag: DAG) -> dict[str, float]:
-        """The score of every family of a graph, by the name of the child."""
-        families = families_of(dag, self.names)
-        return dict(zip(dag.nodes, self.many(families).tolist(), strict=True))
-
     # Computing ---------------------------------------------------------------------------------
 
     def _compute_toggles(self, child: int, parents: tuple[int, ...]) -> Numbers:
+        """The gains; `-inf` also where a table would have more than `LARGEST_FAMILY` cells.
+
+        (`LARGEST_PAIR` for a first parent.) With few rows and many states, BDeu goes on adding
+        parents: configurations that occur once cost nothing.
+        """
         term = self.score.term
         if self._terms is None or term is None:
             scores = self._toggled_one_by_one(child, parents)
@@ -157,8 +126,10 @@ class FamilyScores:
             for i, p in enumerate(parents):
                 found[child, parents[:i] + parents[i + 1 :]] = scores.item(p)
             self._remember(found)
-        row = scores - scores[child]
+        row: Numbers = scores - scores[child]
         row[child] = -np.inf
+        if self._terms is None:
+            self._look_ahead(child, parents, row)
         return row
 
     def _remember(self, scores: dict[Family, float]) -> None:
@@ -245,10 +216,6 @@ class FamilyScores:
                 for (child, parents), counts in zip(families, found, strict=True)
             ]
         )
-
-    def _prior(self, child: int, parents: Sequence[int]) -> float:
-        assert self.structure_prior is not None
-        return self.structure_prior.family(self.names[child], [self.names[p] for p in parents])
 
 
 def _largest(parents: Sequence[int]) -> int:

@@ -6,18 +6,16 @@ the number of variables, so a search over a million rows takes as long as one ov
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import DataError
-from unveil.graph.dag import DAG
 from unveil.kernels.gaussian import gaussian_families, gaussian_toggles
 from unveil.score.base import Sample
 from unveil.score.gaussian import GaussianScore, GaussianTerm, spreads
-from unveil.score.protocol import families_of
+from unveil.score.remembered import RememberedFamilies
 from unveil.score.structure import StructurePrior
 from unveil.statistics.memory import as_statistics
 from unveil.statistics.moments import GaussianMoments
@@ -29,7 +27,7 @@ __all__ = ["GaussianFamilies"]
 Numbers = npt.NDArray[np.float64]
 
 
-class GaussianFamilies:
+class GaussianFamilies(RememberedFamilies):
     """The score of any family or graph over continuous columns, each a linear Gaussian.
 
     `data` is a table of continuous columns without gaps, or another engine that gives their
@@ -85,16 +83,13 @@ class GaussianFamilies:
         cache_bytes: int,
     ) -> None:
         _refuse_constant(names, moments)
-        self.names = tuple(names)
-        self.n_variables = len(self.names)
-        self.moments, self.score, self.structure_prior = moments, score, structure_prior
+        self._hold_names(names, structure_prior, cache_bytes)
+        self.moments, self.score = moments, score
         self.sample = Sample(moments.weight, self.n_variables)
         self.n_scored = 0
         """How many families were computed rather than remembered."""
         self.term: GaussianTerm = score.gaussian(moments, self.sample)
         """The score as a kernel sees it."""
-        self._rows: dict[Family, Numbers] = {}
-        self._most_rows = max(16, cache_bytes // (8 * self.n_variables + 200))
 
     @property
     def score_name(self) -> str:
@@ -111,10 +106,6 @@ class GaussianFamilies:
         """How many parents a family may have at most, whatever the constraints say."""
         return len(self.term.constant) - 1
 
-    def family(self, child: int, parents: Iterable[int]) -> float:
-        """The score of one family."""
-        return float(self.many([(child, tuple(sorted(parents)))])[0])
-
     def many(self, families: Sequence[Family]) -> Numbers:
         """The scores of several families; `-inf` for those with more than `most_parents`."""
         matrix, offset, constant, slope, half = self.term
@@ -130,33 +121,6 @@ class GaussianFamilies:
         if self.structure_prior is not None:
             out += [self._prior(child, parents) for child, parents in families]
         return out
-
-    def toggles(self, child: int, parents: Iterable[int]) -> Numbers:
-        """What the family gains when each variable is added to, or dropped from, its parents.
-
-        Shape (n_variables,); the entry of the child itself is `-inf`, and so are those of further
-        parents when there are `most_parents` already.
-        """
-        key = (child, tuple(sorted(parents)))
-        row = self._rows.get(key)
-        if row is None:
-            if len(self._rows) >= self._most_rows:
-                self._rows.clear()
-            row = self._rows[key] = self._compute_toggles(*key)
-            row.flags.writeable = False
-        return row
-
-    def all_toggles(self, families: Sequence[Family]) -> Iterator[Numbers]:
-        """The toggles of each family, in order."""
-        return (self.toggles(*family) for family in families)
-
-    def total(self, dag: DAG) -> float:
-        """The score of a graph: the sum over its families (Eq. 2.14)."""
-        return math.fsum(self.per_family(dag).values())
-
-    def per_family(self, dag: DAG) -> dict[str, float]:
-        """The score of every family of a graph, by the name of the child."""
-        return dict(zip(dag.nodes, self.many(families_of(dag, self.names)).tolist(), strict=True))
 
     def _compute_toggles(self, child: int, parents: tuple[int, ...]) -> Numbers:
         matrix, _, constant, slope, half = self.term
@@ -176,10 +140,6 @@ class GaussianFamilies:
         out = np.full(len(families), -np.inf)
         out[fits] = self.many([f for f, fit in zip(families, fits, strict=True) if fit])
         return out
-
-    def _prior(self, child: int, parents: Sequence[int]) -> float:
-        assert self.structure_prior is not None
-        return self.structure_prior.family(self.names[child], [self.names[p] for p in parents])
 
 
 def _refuse_constant(names: Sequence[str], moments: GaussianMoments) -> None:

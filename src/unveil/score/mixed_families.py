@@ -13,18 +13,17 @@ row of what all configurations have in common for its v[d] (`ConditionalMoments.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.graph.dag import DAG
 from unveil.kernels.gaussian import gaussian_families, gaussian_toggles
 from unveil.score.base import Sample
 from unveil.score.families import FamilyScores
 from unveil.score.gaussian_families import GaussianFamilies
 from unveil.score.likelihood import LogLikelihood
-from unveil.score.protocol import families_of
+from unveil.score.remembered import RememberedFamilies
 from unveil.score.structure import StructurePrior
 from unveil.statistics.memory import MemoryStatistics, as_statistics
 from unveil.statistics.protocol import Family, Statistics
@@ -46,9 +45,12 @@ is a function of its discrete parents has a finite score, too."""
 MOST_NUMBERS = 1 << 22
 """Discrete parents with so many configurations that their moments are more numbers than this are
 not looked at."""
+LEAST_ROWS = 2.0
+"""Nor are those that leave fewer rows to a configuration, on average: within one row nothing
+varies, so an identifier would explain every column exactly."""
 
 
-class MixedFamilies:
+class MixedFamilies(RememberedFamilies):
     """The score of any family or graph over discrete and continuous columns.
 
     `data` is a table without gaps or another engine; `score` a likelihood less a cost per parameter
@@ -75,9 +77,8 @@ class MixedFamilies:
         engine = as_statistics(data, n_jobs)
         known = engine if isinstance(engine, RememberedMoments) else RememberedMoments(engine)
         self.statistics = known
-        self.score, self.structure_prior = score, structure_prior
-        self.names = tuple(v.name for v in known.variables)
-        self.n_variables = len(self.names)
+        self.score = score
+        self._hold_names((v.name for v in known.variables), structure_prior, cache_bytes)
         self.sample = Sample(known.total_weight, self.n_variables)
         self.n_jobs = n_jobs
         self.discrete = [i for i, v in enumerate(known.variables) if v.is_discrete]
@@ -96,8 +97,6 @@ class MixedFamilies:
         self._spread = np.sqrt(np.diag(whole.scatter) / whole.weight)
         self._lines: dict[tuple[int, ...], Lines] = {}
         self._computed = 0
-        self._rows: dict[Family, Numbers] = {}
-        self._most_rows = max(16, cache_bytes // (8 * self.n_variables + 200))
 
     @property
     def score_name(self) -> str:
@@ -114,43 +113,12 @@ class MixedFamilies:
         """How many families were computed rather than remembered."""
         return self._computed + self._tables.n_scored + self._numbers.n_scored
 
-    def family(self, child: int, parents: Iterable[int]) -> float:
-        """The score of one family."""
-        return float(self.many([(child, tuple(sorted(parents)))])[0])
-
     def many(self, families: Sequence[Family]) -> Numbers:
         """The scores of several families; `-inf` where a discrete child has continuous parents."""
         out = np.array([self._family(child, *self._split(parents)) for child, parents in families])
         if self.structure_prior is not None:
             out += [self._prior(child, parents) for child, parents in families]
         return out
-
-    def toggles(self, child: int, parents: Iterable[int]) -> Numbers:
-        """What the family gains when each variable is added to, or dropped from, its parents.
-
-        Shape (n_variables,); `-inf` for the child itself, for continuous parents of a discrete
-        child, and for discrete parents with too many configurations.
-        """
-        key = (child, tuple(sorted(parents)))
-        row = self._rows.get(key)
-        if row is None:
-            if len(self._rows) >= self._most_rows:
-                self._rows.clear()
-            row = self._rows[key] = self._compute_toggles(*key)
-            row.flags.writeable = False
-        return row
-
-    def all_toggles(self, families: Sequence[Family]) -> Iterator[Numbers]:
-        """The toggles of each family, in order."""
-        return (self.toggles(*family) for family in families)
-
-    def total(self, dag: DAG) -> float:
-        """The score of a graph: the sum over its families (Eq. 2.14)."""
-        return math.fsum(self.per_family(dag).values())
-
-    def per_family(self, dag: DAG) -> dict[str, float]:
-        """The score of every family of a graph, by the name of the child."""
-        return dict(zip(dag.nodes, self.many(families_of(dag, self.names)).tolist(), strict=True))
 
     # Computing ---------------------------------------------------------------------------------
 
@@ -170,6 +138,8 @@ class MixedFamilies:
             return -np.inf
         if not by:
             return self._numbers.family(own, numbers.tolist())
+        if len(self._given(by)[0]) * LEAST_ROWS > self.sample.total_weight:
+            return -np.inf
         self._computed += 1
         out = np.zeros(1)
         one, starts = np.array([own], np.int64), np.array([0, len(numbers)], np.int64)
@@ -243,10 +213,6 @@ class MixedFamilies:
         n_lines = math.prod(self._sizes[d] for d in by)
         n_parameters = float(n_lines * (n_parents + 2))
         return float(self.score.cost(n_parameters, float(n_parents + len(by)), self.sample))
-
-    def _prior(self, child: int, parents: Sequence[int]) -> float:
-        assert self.structure_prior is not None
-        return self.structure_prior.family(self.names[child], [self.names[p] for p in parents])
 
 
 def _selected(engine: RememberedMoments, places: Sequence[int]) -> Table | Statistics:

@@ -15,6 +15,9 @@ from unveil.table.roles import FEW_ROWS, Role, role_of
 
 __all__ = ["Prepared", "prepare", "undecided", "without_identifiers"]
 
+ALL_DIFFERENT = 10
+"""From so many rows on, a column of states that is different in every one of them is told."""
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -121,8 +124,15 @@ def _refuse_empty(table: Table, names: Sequence[str]) -> None:
         )
 
 
-def undecided(continuous: Sequence[str]) -> DataError:
-    """The error for continuous columns that nothing was said about."""
+def undecided(continuous: Sequence[str], states: Sequence[str] = ()) -> DataError:
+    """The error for continuous columns that nothing was said about.
+
+    `states` are columns without which the table would be one of numbers only.
+    """
+    alone = f" Or leave out what is no number ({', '.join(states[:6])}) with" if states else ""
+    python = f"{alone} table.without({list(states[:6])!r})." if states else ""
+    options = " ".join(f"--drop {shlex.quote(name)}" for name in states[:6])
+    command = f"{alone} {options}." if states else ""
     how_many = "1 column is" if len(continuous) == 1 else f"{len(continuous)} columns are"
     named = ", ".join(continuous[:6]) + (", ..." if len(continuous) > 6 else "")
     others = ", ".join(method for method in CUTTERS if method != "equal_frequency")
@@ -130,9 +140,9 @@ def undecided(continuous: Sequence[str]) -> DataError:
         f"{how_many} continuous ({named}).",
         hint=Hint(
             f"Make them discrete with discretize='equal_frequency' (or {others}), read them as "
-            f'they are with kinds={{{continuous[0]!r}: "discrete"}}, or leave them out.',
+            f'they are with kinds={{{continuous[0]!r}: "discrete"}}, or leave them out.' + python,
             f"Make them discrete with --discretize equal_frequency (or {others}), read them as "
-            f"they are with --discrete NAME, or leave them out with --drop NAME.",
+            f"they are with --discrete NAME, or leave them out with --drop NAME." + command,
             "Choose on this page how numbers are cut; or, on the page Table, take them as states "
             "or leave them out.",
         ),
@@ -141,11 +151,10 @@ def undecided(continuous: Sequence[str]) -> DataError:
 
 def _tell_of_identifiers(table: Table) -> None:
     for variable in table.variables:
-        if (
-            variable.is_discrete
-            and variable.n_states > max(FEW_ROWS, table.n_rows // 2)
-            and table.n_rows > FEW_ROWS
-        ):
+        if not variable.is_discrete:
+            continue
+        many = variable.n_states > max(FEW_ROWS, table.n_rows // 2) and table.n_rows > FEW_ROWS
+        if many or variable.n_states == table.n_rows >= ALL_DIFFERENT:
             tell(
                 f"column {variable.name!r} has {variable.n_states:,} states in {table.n_rows:,} "
                 "rows; it looks like an identifier",

@@ -70,8 +70,8 @@ def _behind_numbers(
     work: Work, settings: Discovering, whole: Table, table: Table
 ) -> dict[str, Any]:  # fmt: skip
     from unveil.discovery import NumberSettings, discover_numbers
+    from unveil.discovery.continuous.loadings import arc_weights
     from unveil.report import write_numbers
-    from unveil.report.numbers_page import standardised_weights
 
     settings.refuse_wishes()
     how = NumberSettings(max_hidden=settings.max_hidden or MANY, max_parents=settings.max_parents)
@@ -79,7 +79,7 @@ def _behind_numbers(
         table, how, seed=settings.seed, progress=work.progress, time_limit=settings.seconds
     ).with_rows(whole, work.asked.who or None)
     write_numbers(report, work.folder, work.table_name)
-    weights = standardised_weights(report.network, table)
+    weights = arc_weights(report.network, table)
     arcs = [
         {
             "parent": parent, "child": child, "loss": None, "weight": weight,

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import secrets
 import warnings
+from typing import Any
 
 import numpy as np
 
-from unveil.discovery.continuous.evidence import evidence_for, network_of, predicted, straw_men
-from unveil.discovery.continuous.procedure import find_hidden_parents
-from unveil.discovery.continuous.report import NumbersReport, loadings_of
+from unveil.discovery.continuous.curved import curve_kind, find_curved_parents
+from unveil.discovery.continuous.evidence import Judge
+from unveil.discovery.continuous.kinds import Kind, LineKind
+from unveil.discovery.continuous.loadings import loadings_of
+from unveil.discovery.continuous.procedure import Found, find_hidden_parents
+from unveil.discovery.continuous.report import NumbersReport
 from unveil.discovery.continuous.settings import NumberSettings
 from unveil.discovery.evidence import Evidence, StrawMan
 from unveil.em.lines import Observed
@@ -60,32 +64,41 @@ def discover_numbers(
     ticker = Ticker.of(progress, time_limit)
     share = 1.0 - FOR_EVIDENCE if evidence or compare else 1.0
     observed = Observed.of(table)
-    found = find_hidden_parents(observed, settings, ticker.part(share=share))
-    network = network_of(found.graph, table)
+    lines = LineKind(table, observed, settings)
+    kind, found = _looked(lines, ticker.part(share=share))
+    network = kind.network(found.graph)
     folds = min(folds, n_cases(table))
     if found.stopped == "asked to stop" or folds < 2:
         compare, resamples = False, 0
         evidence = evidence and folds >= 2
+    judge = Judge(found, kind, lines, folds, seed)
     own: LogLoss | None = None
     proofs: dict[str, Evidence] = {}
     men: tuple[StrawMan, ...] = ()
     if evidence or compare:
-        own = predicted(found.graph, table, settings, folds, seed, ticker)
+        own = judge.predicted(found.graph, ticker)
     if evidence and own is not None:
         for name in found.graph.hidden:
-            proof = evidence_for(
-                found, name, table, observed, settings, own, folds, resamples, seed, ticker
-            )
+            proof = judge.evidence_for(name, own, resamples, ticker)
             if proof is not None:
                 proofs[name] = proof
     if compare and own is not None and ticker.keep_going():
-        men = straw_men(found, table, observed, settings, folds, seed, ticker.part("straw men"))
+        men = judge.straw_men(ticker.part("straw men"))
     stopped = found.stopped if found.stopped != "converged" else ticker.reason or "converged"
     return NumbersReport(
-        network, network_of(found.baseline, table), found.graph.score, found.baseline.score,
+        network, kind.network(found.baseline), found.graph.score, found.baseline.score,
         found.needed, proofs, loadings_of(network, table), men, settings, seed, ticker.elapsed,
         table, own, stopped, found.tried,
     )  # fmt: skip
+
+
+def _looked(lines: LineKind, ticker: Ticker) -> tuple[Kind, Found[Any]]:
+    """What was found by lines, or by the curves that were asked for, and who fits such graphs."""
+    curve = lines.settings.curve
+    if curve is None:
+        return lines, find_hidden_parents(lines.observed, lines.settings, ticker)
+    kind = curve_kind(lines.table, lines.settings, curve)
+    return kind, find_curved_parents(kind, lines.observed, ticker)
 
 
 def _usable(table: Table) -> Table:

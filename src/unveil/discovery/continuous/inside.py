@@ -47,13 +47,13 @@ FEW_STEPS, ROUGH, FEW_ROUNDS = 20, 1e-4, 3
 
 def hidden_inside(
     baseline: LineGraph, observed: Observed, settings: NumberSettings, ticker: Ticker
-) -> list[Tried]:
+) -> list[Tried[LineGraph]]:
     """Hidden roots inside the baseline, one after the other while each gains more than luck.
 
     None where rows are few (`FEW` for each column): BIC finds arcs in noise there, and roots behind
     them.
     """
-    current, found = baseline, list[Tried]()
+    current, found = baseline, list[Tried[LineGraph]]()
     if observed.total < FEW * len(observed.names):
         return found
     most = min(settings.max_hidden, int(observed.total / ROWS_PER_ROOT))

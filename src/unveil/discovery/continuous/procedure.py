@@ -13,16 +13,21 @@ of the number of sets of children that it could have had.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Generic
 
 import numpy as np
 
 from unveil.discovery.continuous.adapting import (
+    G,
     Tried,
     adapted,
     all_have_children,
     moments_of,
+    needed_for,
     shortlist,
+    without,
 )
 from unveil.discovery.continuous.inside import hidden_inside
 from unveil.discovery.continuous.settings import NumberSettings
@@ -30,7 +35,7 @@ from unveil.em.line_structure import LineGraph, fitted_graph, line_structural_em
 from unveil.em.lines import Lines, Observed
 from unveil.graph.dag import DAG
 from unveil.hidden.candidate import fresh_name
-from unveil.ideal.find_layers import FoundLayers, find_layers, luck
+from unveil.ideal.find_layers import FoundLayers, find_layers
 from unveil.ideal.layers import LEAST_CHILDREN, Layers, Leaves
 from unveil.progress import StopReason, Ticker
 from unveil.score.bic import BIC
@@ -39,19 +44,25 @@ from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
 from unveil.search.learn import in_order
 
-__all__ = ["Found", "Tried", "baseline_graph", "find_hidden_parents", "graph_of_layers", "without"]
+__all__ = [
+    "Found", "Tried", "baseline_graph", "find_hidden_parents", "graph_of_layers", "layers_dag",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """The best network, the baseline without hidden variables, and all that was tried."""
+class Found(Generic[G]):
+    """The best network, the baseline without hidden variables, and all that was tried.
 
-    graph: LineGraph
-    baseline: LineGraph
-    tried: tuple[Tried, ...]
+    Of curves, `lines` are what was found with lines.
+    """
+
+    graph: G
+    baseline: G
+    tried: tuple[Tried[G], ...]
     layers: FoundLayers | None
     needed: float
     stopped: StopReason
+    lines: Found[LineGraph] | None = None
 
     @property
     def gain(self) -> float:
@@ -61,11 +72,11 @@ class Found:
 
 def find_hidden_parents(
     observed: Observed, settings: NumberSettings, ticker: Ticker | None = None
-) -> Found:
+) -> Found[LineGraph]:
     """The best network with or without continuous hidden parents."""
     ticker = ticker or Ticker()
     baseline = baseline_graph(observed, settings, ticker.part("baseline", 0.25))
-    tried: list[Tried] = []
+    tried: list[Tried[LineGraph]] = []
     layers = None
     if len(observed.names) > LEAST_CHILDREN and settings.max_hidden and ticker.keep_going():
         leaves = Leaves(moments_of(baseline, observed), max_parents=settings.max_parents)
@@ -81,7 +92,7 @@ def find_hidden_parents(
     best, needed = baseline, 0.0
     for one in tried:
         if one.graph.hidden and all_have_children(one.graph):
-            needed = _needed(one.graph, observed, settings)
+            needed = needed_for(one.graph, len(observed.names), settings)
             if one.gain > needed:
                 best = _pruned(one.graph, observed, settings, ticker.part("pruning"))
             break
@@ -113,10 +124,7 @@ def baseline_graph(
 def graph_of_layers(layers: Layers, observed: Observed, leaves: Leaves) -> LineGraph:
     """A two-layer network as a graph, in the units of the data, not yet fitted to them."""
     k, names = layers.n_hidden, list(observed.names)
-    hidden: list[str] = []
-    for _ in range(k):
-        hidden.append(fresh_name([*names, *hidden]))
-    arcs = [(hidden[j], names[i]) for j in range(k) for i in np.flatnonzero(layers.arcs[:, j])]
+    dag, hidden = layers_dag(layers, names)
     n = len(names)
     b = np.zeros((n + k, n + k))
     b[:n, n:] = layers.weights * leaves.spread[:, None]
@@ -124,25 +132,17 @@ def graph_of_layers(layers: Layers, observed: Observed, leaves: Leaves) -> LineG
         (*names, *hidden), b, np.concatenate([leaves.mean, np.zeros(k)]),
         np.concatenate([layers.variances * leaves.spread**2, np.ones(k)]),
     )  # fmt: skip
-    return LineGraph(DAG([*names, *hidden], arcs), tuple(hidden), lines, 0.0, 0.0)
+    return LineGraph(dag, hidden, lines, 0.0, 0.0)
 
 
-def without(
-    graph: LineGraph, name: str, observed: Observed, settings: NumberSettings,
-    ticker: Ticker | None = None,
-) -> LineGraph:  # fmt: skip
-    """The network without one hidden variable, its arcs learned anew."""
-    kept = [n for n in graph.dag.nodes if n != name]
-    dag = DAG(kept, [(a, b) for a, b in graph.dag.arcs if name not in (a, b)])
-    rest = [h for h in graph.hidden if h != name]
-    begun = fitted_graph(observed, dag, rest, graph.lines, ticker=ticker)
-    return adapted(begun, observed, settings, ticker)
-
-
-def _needed(graph: LineGraph, observed: Observed, settings: NumberSettings) -> float:
-    """What the score has to gain, so that it is not luck."""
-    smallest = min(len(graph.dag.children(h)) for h in graph.hidden)
-    return max(luck(len(observed.names), smallest), settings.min_gain)
+def layers_dag(layers: Layers, names: Sequence[str]) -> tuple[DAG, tuple[str, ...]]:
+    """The arcs of a two-layer network above the columns `names`, and the hidden variables."""
+    hidden: list[str] = []
+    for _ in range(layers.n_hidden):
+        hidden.append(fresh_name([*names, *hidden]))
+    below = [np.flatnonzero(column).tolist() for column in layers.arcs.T]
+    arcs = [(h, names[i]) for h, own in zip(hidden, below, strict=True) for i in own]
+    return DAG([*names, *hidden], arcs), tuple(hidden)
 
 
 def _pruned(
@@ -152,7 +152,7 @@ def _pruned(
     while len(graph.hidden) > 1 and ticker.keep_going():
         fewest = min(graph.hidden, key=lambda h: len(graph.dag.children(h)))
         less = without(graph, fewest, observed, settings, ticker.part())
-        if graph.score - less.score > _needed(graph, observed, settings):
+        if graph.score - less.score > needed_for(graph, len(observed.names), settings):
             break
         if not all_have_children(less):
             break

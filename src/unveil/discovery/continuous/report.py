@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.discovery.beside import Beside, beside
-from unveil.discovery.continuous.procedure import Tried
+from unveil.discovery.continuous.adapting import Tried
+from unveil.discovery.continuous.loadings import Loading
 from unveil.discovery.continuous.settings import NumberSettings
 from unveil.discovery.continuous.words import headline, summary
 from unveil.discovery.evidence import Evidence, StrawMan, gain_in_words
 from unveil.discovery.naming import VariableNames, check_names
 from unveil.evaluate.log_loss import LogLoss
-from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.network import Network
 from unveil.progress import StopReason
 from unveil.records import Record
@@ -26,20 +25,6 @@ from unveil.table.places import tell
 from unveil.table.variable import Variable
 
 __all__ = ["Loading", "NumbersReport"]
-
-
-@dataclass(frozen=True)
-class Loading(Record):
-    """What a hidden variable does to one of its children.
-
-    `weight` is in standard units (the child's standard deviations per standard deviation of the
-    hidden variable), `bits` what knowing the hidden variable saves per row about the child, its
-    other parents known: 1/2 log2(1 + weight^2 / noise variance).
-    """
-
-    child: str
-    weight: float
-    bits: float
 
 
 @dataclass(frozen=True)
@@ -55,7 +40,7 @@ class NumbersReport(Record):
     network: Network
     baseline: Network
     score: float
-    """BIC of the network on the rows, in nats."""
+    """BIC of the network on the rows, in nats; of curves with unseen parents, of a bound of it."""
     baseline_score: float
     needed: float
     evidence: dict[str, Evidence]
@@ -68,7 +53,7 @@ class NumbersReport(Record):
     held_out: LogLoss | None = None
     """The log-loss of what was found, by the same cross-validation as the straw men's."""
     stopped: StopReason = "converged"
-    tried: tuple[Tried, ...] = field(default=(), repr=False)
+    tried: tuple[Tried[Any], ...] = field(default=(), repr=False)
     beside: Beside = field(default=Beside(), repr=False)
 
     @property
@@ -163,20 +148,3 @@ class NumbersReport(Record):
 
     def __str__(self) -> str:
         return self.summary
-
-
-def loadings_of(network: Network, table: Table) -> dict[str, tuple[Loading, ...]]:
-    """The loadings of every hidden variable, the strongest first."""
-    spread = {n: float(np.nanstd(table.column(n))) for n in table.names}
-    found = {}
-    for hidden in network.hidden:
-        own = []
-        for child in network.dag.children(hidden):
-            cpd = network.cpd(child)
-            assert isinstance(cpd, LinearGaussianCPD)
-            place = [p.name for p in cpd.parents].index(hidden)
-            weight = float(cpd.coefficients[place])
-            bits = 0.5 * math.log2(1 + weight**2 / cpd.variance)
-            own.append(Loading(child, weight / spread[child], bits))
-        found[hidden] = tuple(sorted(own, key=lambda loading: -loading.bits))
-    return found

@@ -7,8 +7,8 @@ better than mean field, since unseen cells of a row may depend on one another, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from unveil.errors import ModelError
 from unveil.infer.answer import Posterior
 from unveil.kernels.curve_posterior import LINE, curve_posteriors, curve_squares
+from unveil.model.cpd import CPD
 from unveil.model.curves import LINKS
 from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.network import Network
@@ -71,6 +72,12 @@ class CurveModel:
             np.array(weights, np.float64),
         )  # fmt: skip
 
+    def with_family(self, place: int, cpd: CPD) -> CurveModel:
+        """The same with other parameters of one family, whose parents stay."""
+        model, weights = self.model.copy(), self.weights.copy()
+        model[place], weights[self.starts[place] : self.starts[place + 1]] = _row(cpd)
+        return replace(self, model=model, weights=weights)
+
     @property
     def arrays(self) -> tuple[Any, Any, Any, Any]:
         """What the kernels take first."""
@@ -95,15 +102,17 @@ class RowPosteriors:
     def variances(self) -> Matrix:
         """Posterior variances, zero where a cell is seen, shape (n_rows, n)."""
         out = np.zeros(self.means.shape)
-        for row, hidden in enumerate(self.unseen > 0):
-            d = int(hidden.sum())
-            out[row, hidden] = self.covariances[row, :d, :d].diagonal()
+        for d, rows, hidden in self._alike():
+            out[rows[:, None], hidden] = self.covariances[rows, :d, :d].diagonal(axis1=1, axis2=2)
         return out
 
-    def squares(self, network: Network, name: str, row_weights: Matrix) -> float:
-        """The sum over rows of E[(x - g)^2] of a family, whose parameters are the network's."""
-        other = CurveModel.of(network, self.model.names)
-        place = self.model.names.index(name)
+    def squares(self, cpd: CPD, row_weights: Matrix) -> float:
+        """The sum over rows of E[(x - g)^2], the variable's family being `cpd`.
+
+        Its parents are the model's, in the same order.
+        """
+        place = self.model.names.index(cpd.variable.name)
+        other = self.model.with_family(place, cpd)
         return float(
             curve_squares(
                 place, *other.arrays, self.unseen, self.means, self.covariances, POINTS, SHARES,
@@ -117,21 +126,26 @@ class RowPosteriors:
         They lie at m +- sqrt(d) times the columns of a root of the covariance, and share the weight
         of their row.
         """
-        cells, shares = [], []
-        for row, hidden in enumerate(self.unseen > 0):
-            d = int(hidden.sum())
-            if not d:
-                cells.append(self.means[row : row + 1])
-                shares.append(weights[row : row + 1])
-                continue
-            root = np.linalg.cholesky(self.covariances[row, :d, :d]) * np.sqrt(d)
-            points = np.repeat(self.means[row : row + 1], 2 * d, axis=0)
-            points[:, hidden] += np.concatenate([root.T, -root.T])
-            cells.append(points)
-            shares.append(np.full(2 * d, weights[row] / (2 * d)))
+        seen = np.flatnonzero(~self.unseen.any(axis=1))
+        cells, shares = [self.means[seen]], [weights[seen]]
+        for d, rows, hidden in self._alike():
+            root = np.linalg.cholesky(self.covariances[rows, :d, :d]) * np.sqrt(d)
+            steps = np.concatenate([root, -root], axis=2).transpose(0, 2, 1)
+            points = np.repeat(self.means[rows][:, None, :], 2 * d, axis=1)
+            points[np.arange(len(rows))[:, None, None], np.arange(2 * d)[:, None],
+                   hidden[:, None, :]] += steps  # fmt: skip
+            cells.append(points.reshape(-1, points.shape[2]))
+            shares.append(np.repeat(weights[rows] / (2 * d), 2 * d))
         values = np.concatenate(cells)
         variables = [network.variable(n) for n in self.model.names]
         return Table(variables, list(np.ascontiguousarray(values.T)), np.concatenate(shares))
+
+    def _alike(self) -> Iterator[tuple[int, npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+        """Rows by the number d of their unseen cells: d, the rows, and which cells (n, d)."""
+        sizes = self.unseen.sum(axis=1)
+        for d in np.unique(sizes[sizes > 0]).tolist():
+            rows = np.flatnonzero(sizes == d)
+            yield d, rows, np.nonzero(self.unseen[rows])[1].reshape(-1, d)
 
 
 def row_posteriors(
