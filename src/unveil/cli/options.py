@@ -180,7 +180,7 @@ def rows_prepared(
     """The rows ready to learn from: a table, or parts where they do not fit in memory."""
     if not in_pieces(data, reading):
         return prepared(data, reading, drop, method, n_bins, numbers=numbers)
-    from unveil.engines.door import source_names
+    from unveil.engines.installed import source_names
     from unveil.table.prepare import undecided
 
     asked = reading["rows"]
@@ -217,7 +217,7 @@ def read_rows(
 
         return Table.read(data, **own)
     from unveil.engines import open_rows
-    from unveil.engines.door import source_names
+    from unveil.engines.installed import source_names
 
     if only is not None:
         asked = reading["rows"]
@@ -229,7 +229,7 @@ def read_rows(
 
 def in_pieces(data: Path, reading: dict[str, Any]) -> bool:
     """Whether the rows are read in pieces; an error where something is asked of other files."""
-    from unveil.engines.door import is_source
+    from unveil.engines.recognise import is_source
 
     asked = reading.get("rows", {})
     if is_source(data, asked.get("memory"), asked.get("engine")):

@@ -12,10 +12,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from unveil.engines.reading import in_tables
-from unveil.errors import DataError, UnveilError
+from unveil.engines.ceiling import Ceiling
+from unveil.engines.reading import begins, in_tables
+from unveil.errors import DataError, Hint, UnveilError
+from unveil.files import no_such_file
 
-__all__ = ["DatasetSource"]
+__all__ = ["DatasetSource", "open_parquet"]
 
 PIECE_ROWS = 1 << 20
 """Small files and row groups are read together up to so many rows."""
@@ -167,6 +169,30 @@ class DatasetSource:
         name = first if first == last else f"{first} to {last}"
         fragments, labels = zip(*waiting, strict=True)
         return FilePiece(fragments, labels, self.schema, stamps, name)
+
+
+def open_parquet(
+    data: Any, table: str | None, query: str | None, n_jobs: int | None, ceiling: Ceiling
+) -> tuple[DatasetSource, None] | None:
+    """The rows of Parquet files, or of a pyarrow dataset."""
+    if isinstance(data, str | os.PathLike):
+        path = Path(data)
+        if not path.exists():
+            raise DataError(no_such_file(path))
+        if path.is_file() and not begins(path, b"PAR1"):
+            return None
+        if table or query:
+            raise DataError(
+                "a table or a query is asked of a DuckDB file; DuckDB reads Parquet, too:",
+                hint=Hint(
+                    "engine='duckdb', query='SELECT * FROM rows'.",
+                    "--engine duckdb --query 'SELECT * FROM rows'.",
+                ),
+            )
+        return DatasetSource.of_path(path), None
+    if isinstance(data, ds.Dataset):
+        return DatasetSource(data, "the dataset"), None
+    return None
 
 
 def _dataset(files: Any, base: Path, way: Any) -> Any:

@@ -12,7 +12,8 @@ import pyarrow.parquet as parquet
 
 from unveil.engines.ceiling import Ceiling
 from unveil.engines.coding import coded
-from unveil.engines.door import Memory, open_source
+from unveil.engines.door import Memory
+from unveil.engines.installed import open_source
 from unveil.engines.protocol import Piece
 from unveil.engines.runners import ThreadRunner
 from unveil.errors import DataError, Hint
