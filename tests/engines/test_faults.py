@@ -34,7 +34,7 @@ def test_a_file_cut_short_is_named(folder):
 def test_a_file_that_changes_between_passes(folder, monkeypatch, way):
     from unveil.engines import door
 
-    file, before = folder / "part-2.parquet", door._coded_rows
+    file, before = folder / "part-2.parquet", door.coded_rows
 
     def meanwhile(*arguments):
         if way == "removed":
@@ -43,7 +43,7 @@ def test_a_file_that_changes_between_passes(folder, monkeypatch, way):
             os.utime(file, ns=(1, 1))
         return before(*arguments)
 
-    monkeypatch.setattr(door, "_coded_rows", meanwhile)
+    monkeypatch.setattr(door, "coded_rows", meanwhile)
     words = "has changed while" if way == "changed" else "cannot be found any more"
     with pytest.raises(DataError, match=rf"part-2\.parquet: the file .*{words}"):
         open_rows(folder)
@@ -74,7 +74,7 @@ def test_a_full_disk_while_coding(folder, small_parts, monkeypatch, tmp_path):
     assert list(spool.rglob("part-*")) == []
 
 
-def test_coded_rows_are_gone_when_nobody_needs_them(folder, small_parts, monkeypatch, tmp_path):
+def testcoded_rows_are_gone_when_nobody_needs_them(folder, small_parts, monkeypatch, tmp_path):
     monkeypatch.setattr(unveil.engines.Ceiling, "kept", 0)
     rows = open_rows(folder, spool=tmp_path)
     spooled = list(tmp_path.glob("unveil-rows-*"))
