@@ -1,13 +1,14 @@
 """Tables that do not fit: Parquet, DuckDB and Dask beside the rows in memory and a plain scan.
 
     python benchmarks/engines.py --work /somewhere/with/20GB --out benchmarks/results/engines.json
-    python benchmarks/engines.py --work ... --rows 20000000 --only rows flat
+    python benchmarks/engines.py --work ... --rows 20000000 --only rows hidden --keep
 
 Rows are drawn by code from a network of 20 columns (half of them text, half whole numbers, two to
 four states) with one hidden variable behind six of them, and written as Parquet files of five
 million rows. Every case is a process of its own: seconds by the wall clock and of the processor
 (all its threads), and the largest resident memory that the system saw, with a ceiling of 2 GiB
-asked for. `rows`: open, learn, fit, find the hidden variable, beside pyarrow's scan of all columns.
+asked for. `rows`: open, learn, fit, beside pyarrow's scan of all columns. `hidden`: find the
+hidden variable, candidates from drawn rows (`--sample`), judged on all.
 `flat`: the same learning for more and more rows. `em`: steps of EM with the hidden variable.
 `alarm`: ALARM through DuckDB and in memory. `dask`: a cluster of one and of two processes, and one
 whose worker is killed.
@@ -40,9 +41,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000_000)
     parser.add_argument("--alarm-rows", type=int, default=5_000_000)
     parser.add_argument("--cluster-rows", type=int, default=10_000_000)
-    parser.add_argument("--sample", type=int, default=5_000)
+    parser.add_argument("--sample", type=int, default=10_000)
     parser.add_argument("--n-jobs", type=int, default=None)
-    parser.add_argument("--only", nargs="*", default=["rows", "flat", "em", "alarm", "dask"])
+    parser.add_argument("--only", nargs="*", default=[*GROUPS])
     parser.add_argument("--keep", action="store_true", help="leave the rows in the folder")
     parser.add_argument("--case", help="for the processes that this starts")
     parser.add_argument("--out", type=Path)
@@ -199,19 +200,33 @@ def _rows(options: argparse.Namespace) -> dict[str, Any]:
     before = passes()
     _timed(times, "fit", lambda: unveil.fit(learned.dag, rows))
     times["fit passes"] = passes() - before
+    times["score"] = learned.search.score
+    return times
+
+
+def _hidden(options: argparse.Namespace) -> dict[str, Any]:
+    """Open the rows and find the hidden variable, as `unveil discover` does."""
+    import unveil
+
+    times: dict[str, Any] = {}
+    folder = _some_files(options, options.rows)
+    rows: Any = _timed(times, "open", lambda: _open(folder, options, CEILING))
+    times["rows"], times["drawn"] = rows.n_rows, options.sample
     found = _timed(
         times, "discover",
         lambda: unveil.discover(
             rows, sample=options.sample, max_hidden=1, seed=1, evidence=False, straw_men=False,
-            n_jobs=1, time_limit=900,
+            n_jobs=options.n_jobs,
         ),
     )  # fmt: skip
     times["hidden"] = {
         h: [found.network.variable(h).n_states, list(found.network.dag.children(h))]
         for h in found.hidden
     }
+    times["passes"] = rows.n_passes
     if found.whole is not None:
         times["all rows"] = {k: v for k, v in found.whole.to_dict().items() if k != "words"}
+    shutil.rmtree(folder)
     return times
 
 
@@ -235,9 +250,14 @@ def _timed(times: dict[str, Any], name: str, work: Callable[[], Any]) -> Any:
 def group_rows(options: argparse.Namespace) -> dict[str, Any]:
     found = {"make": _child("make", options)}
     name = f"{options.rows:,} rows"
-    found[f"{name}: learn, fit, discover"] = _child("rows", options)
+    found[f"{name}: learn, fit"] = _child("rows", options)
     found[f"{name}: pyarrow's scan"] = _child("scan", options)
     return found
+
+
+def group_hidden(options: argparse.Namespace) -> dict[str, Any]:
+    _child("make", options)
+    return {f"{options.rows:,} rows: discover": _child("hidden", options)}
 
 
 # Flat memory ------------------------------------------------------------------------------------
@@ -424,14 +444,14 @@ def group_dask(options: argparse.Namespace) -> dict[str, Any]:
 
 
 CASES: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
-    "make": _make, "scan": _scan, "rows": _rows, "flat": _flat, "em": _em,
+    "make": _make, "scan": _scan, "rows": _rows, "hidden": _hidden, "flat": _flat, "em": _em,
     "alarm-make": _alarm_make,
     "alarm-memory": _alarm_memory, "alarm-duckdb": _alarm_duckdb, "alarm-parts": _alarm_parts,
     "dask": _dask, "dask-two": _dask_two, "dask-killed": _dask_killed,
 }  # fmt: skip
 GROUPS = {
-    "rows": group_rows, "flat": group_flat, "em": group_em, "alarm": group_alarm,
-    "dask": group_dask,
+    "rows": group_rows, "hidden": group_hidden, "flat": group_flat, "em": group_em,
+    "alarm": group_alarm, "dask": group_dask,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 import unveil
 from unveil import datasets, open_rows
 from unveil.engines import store as stores
-from unveil.errors import DataError
+from unveil.errors import DataError, UnveilWarning
 from unveil.infer import write_posteriors
 
 
@@ -49,15 +49,43 @@ def test_a_file_that_changes_between_passes(folder, monkeypatch, way):
         open_rows(folder)
 
 
-def test_columns_that_differ_between_files(tmp_path):
+def test_columns_that_some_files_lack_are_told(tmp_path):
     parquet.write_table(pa.table({"x": ["a", "b"], "y": [1, 2]}), tmp_path / "a.parquet")
-    parquet.write_table(pa.table({"x": ["a", "c"]}), tmp_path / "b.parquet")
-    rows = open_rows(tmp_path)
-    assert rows.names == ("x", "y")
-    assert int(rows.missing("y").sum()) == 2  # as Arrow reads such folders
-    parquet.write_table(pa.table({"x": ["a"], "y": ["text"]}), tmp_path / "c.parquet")
-    with pytest.raises(DataError, match=r"c\.parquet"):
+    parquet.write_table(pa.table({"x": ["a", "c"], "z": [1, 2]}), tmp_path / "b.parquet")
+    with pytest.warns(UnveilWarning) as told:
+        rows = open_rows(tmp_path)
+    assert rows.names == ("x", "y", "z")
+    assert int(rows.missing("y").sum()) == int(rows.missing("z").sum()) == 2
+    words = " ".join(str(w.message) for w in told)
+    assert f"'y' is in {tmp_path / 'a.parquet'} and not in {tmp_path / 'b.parquet'}" in words
+    assert "'z' is in" in words
+    assert open_rows(tmp_path, drop=["y", "z"]).names == ("x",)  # and nothing is told
+
+
+def test_text_in_one_file_and_numbers_in_another(tmp_path):
+    parquet.write_table(pa.table({"x": ["a", "b"], "y": [1, 2]}), tmp_path / "a.parquet")
+    parquet.write_table(pa.table({"x": ["a", "b"], "y": ["1", "2"]}), tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"'y' is string in .*b.parquet and int64 in .*a.parquet"):
         open_rows(tmp_path)
+    with pytest.raises(DataError, match=r"'y' is string in .*b.parquet"):
+        open_rows(tmp_path, engine="duckdb")
+    assert open_rows(tmp_path, drop="y").names == ("x",)
+
+
+def test_types_that_hold_one_another(tmp_path):
+    small = pa.table({"x": pa.array([1, 2], pa.int8()), "y": pa.array(["a", "b"])})
+    large = pa.table({"x": pa.array([1, 2000], pa.int64()), "y": small["y"].dictionary_encode()})
+    parquet.write_table(small, tmp_path / "a.parquet")
+    parquet.write_table(large, tmp_path / "b.parquet")
+    rows = open_rows(tmp_path)
+    assert rows.variable("x").states == (1, 2, 2000)
+    assert rows.variable("y").states == ("a", "b")
+
+
+def test_a_folder_without_parquet(tmp_path):
+    (tmp_path / "table.csv").write_text("x,y\n1,2\n")
+    with pytest.raises(DataError, match=r"no Parquet file .* in this folder; give"):
+        unveil.learn(tmp_path)
 
 
 def test_a_full_disk_while_coding(folder, small_parts, monkeypatch, tmp_path):

@@ -237,8 +237,8 @@ def in_pieces(data: Path, reading: dict[str, Any]) -> bool:
     given = [f"--{name}" for name, value in asked.items() if value is not None]
     if given:
         raise DataError(
-            f"{data}: {' and '.join(given)} are for rows that are read in pieces: a Parquet file "
-            "or folder, or a DuckDB file"
+            f"{data}: {' and '.join(given)} {'is' if len(given) == 1 else 'are'} for rows that are "
+            "read in pieces: a Parquet file or folder, or a DuckDB file"
         )
     return False
 

@@ -2,7 +2,8 @@
 
 - `protocol.py`: the contract: sources give pieces, runners work on parts; sums in a fixed tree
 - `door.py`: `open_rows`; `recognise.py`: which data are read in pieces; `installed.py`: the engines
-- `datasets.py`, `database.py`, `cluster.py`: Parquet and pyarrow datasets, DuckDB, Dask
+- `datasets.py`, `database.py`, `cluster.py`: Parquet and pyarrow datasets, DuckDB, Dask;
+  `schemas.py`: one schema for many files
 - `columns.py`: the first pass, what the columns are; `prepare.py`: which are left out or cut
 - `second_pass.py`: all pieces as coded parts; `coding.py`: Arrow rows as coded tables
 - `store.py`: coded parts between passes; `ceiling.py`: how much memory may be used

@@ -21,7 +21,7 @@ def is_source(data: Any, memory: Any = None, engine: str | None = None) -> bool:
     if isinstance(data, str | os.PathLike):
         path = Path(data)
         if path.is_dir():
-            return any(path.rglob("*.parquet")) or any(path.rglob("*.pq"))
+            return True
         if not path.is_file():
             return False
         kind = _kind(path)
