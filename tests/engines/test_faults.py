@@ -162,3 +162,51 @@ def test_a_full_disk_while_predicting(folder, asia, tmp_path, monkeypatch):
     with pytest.raises(DataError, match="do not fit on the disk"):
         write_posteriors(asia, folder, tmp_path / "out.parquet", ["lung"])
     assert [p.name for p in tmp_path.iterdir()] == ["lake"]
+
+
+@pytest.fixture
+def tiny_files():
+    """No file may have more than 500 bytes, as on a disk that is full after these."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500, before[1]))
+
+    yield limit
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_that_is_really_full(folder, asia, small_parts, monkeypatch, tmp_path, tiny_files):
+    spool, target = tmp_path / "spool", tmp_path / "out.parquet"
+    spool.mkdir()
+    monkeypatch.setattr(unveil.engines.Ceiling, "kept", 0)
+    open_rows(folder)
+    write_posteriors(asia, folder, tmp_path / "before.parquet", ["lung"])  # kernels are there now
+    tiny_files()
+    with pytest.raises(DataError, match=r"do not fit into the folder for temporary files"):
+        open_rows(folder, spool=spool)
+    assert list(spool.rglob("part-*")) == []
+    with pytest.raises(DataError, match=r"the rows do not fit on the disk"):
+        write_posteriors(asia, folder, target, ["lung"])
+    assert list(tmp_path.glob("*out*")) == list(tmp_path.glob(".*out*")) == []
+
+
+def test_a_dataset_whose_files_clash(tmp_path):
+    import pyarrow.dataset as ds
+
+    parquet.write_table(pa.table({"x": ["a", "b"], "y": [1, 2]}), tmp_path / "a.parquet")
+    parquet.write_table(pa.table({"x": ["a", "b"], "y": ["1", "2"]}), tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"'y' is string in .*b.parquet"):
+        open_rows(ds.dataset(tmp_path))
+    parquet.write_table(pa.table({"x": ["a", "b"]}), tmp_path / "b.parquet")
+    with pytest.warns(UnveilWarning, match=r"'y' is in .*a.parquet and not in .*b.parquet"):
+        assert open_rows(ds.dataset(tmp_path)).names == ("x", "y")
+
+
+def test_a_database_where_a_table_is_read_in_memory(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS x")
+    with pytest.raises(DataError, match=r"this is a DuckDB file; write the rows as Parquet first"):
+        unveil.Table.read(tmp_path / "d.duckdb")

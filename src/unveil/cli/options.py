@@ -218,11 +218,15 @@ def read_rows(
         return Table.read(data, **own)
     from unveil.engines import open_rows
     from unveil.engines.installed import source_names
+    from unveil.table.places import tell
 
     if only is not None:
         asked = reading["rows"]
         names = source_names(data, asked["engine"], asked["table"], asked["query"])
         ready["columns"] = [name for name in names if name in only] or None
+        away = [n for n in names if n not in only and n != own.get("weights")]
+        if away and ready["columns"]:
+            tell(f"columns that the structure does not have are left out: {', '.join(away)}")
     known = ("kinds", "missing", "weights", "states", "unknown")
     return open_rows(data, **{k: own[k] for k in known if k in own}, **reading["rows"], **ready)
 

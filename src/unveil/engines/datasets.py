@@ -205,7 +205,7 @@ def open_parquet(
             )
         return DatasetSource.of_path(path), None
     if isinstance(data, ds.Dataset):
-        return DatasetSource(data, "the dataset"), None
+        return DatasetSource(data, "the dataset", common=_common(data)), None
     return None
 
 
@@ -214,13 +214,14 @@ def _dataset(files: Any, base: Path, way: Any, schema: Any = None) -> Any:
 
 
 def _common(dataset: Any) -> Common:
-    """What all files have, by their own account; one that cannot be read is named."""
+    """What all Parquet files have, by their own account; one that cannot be read is named."""
     reading: list[Any] = []
 
     def each() -> Iterator[Any]:
         for fragment in dataset.get_fragments():
-            reading.append(fragment.path)
-            yield fragment
+            if isinstance(fragment, ds.ParquetFileFragment):
+                reading.append(fragment.path)
+                yield fragment
 
     try:
         return common_schema(each())

@@ -36,8 +36,8 @@ class Common:
             if name in self.clashing:
                 raise DataError(
                     f"{self.clashing[name]}; labels would lose their type. Write the files alike, "
-                    "or leave the column out:",
-                    hint=Hint(f"drop=[{name!r}].", f"--drop {name}."),
+                    "or learn without the column",
+                    hint=Hint(f"(drop=[{name!r}])", f"(--drop {name})"),
                 )
 
 
