@@ -1,13 +1,14 @@
 """Tables that do not fit: Parquet, DuckDB and Dask beside the rows in memory and a plain scan.
 
     python benchmarks/engines.py --work /somewhere/with/20GB --out benchmarks/results/engines.json
-    python benchmarks/engines.py --work ... --rows 20000000 --only rows flat
+    python benchmarks/engines.py --work ... --rows 20000000 --only rows hidden --keep
 
 Rows are drawn by code from a network of 20 columns (half of them text, half whole numbers, two to
 four states) with one hidden variable behind six of them, and written as Parquet files of five
 million rows. Every case is a process of its own: seconds by the wall clock and of the processor
 (all its threads), and the largest resident memory that the system saw, with a ceiling of 2 GiB
-asked for. `rows`: open, learn, fit, find the hidden variable, beside pyarrow's scan of all columns.
+asked for. `rows`: open, learn, fit, beside pyarrow's scan of all columns. `hidden`: find the
+hidden variable, candidates from drawn rows (`--sample`), judged on all.
 `flat`: the same learning for more and more rows. `em`: steps of EM with the hidden variable.
 `alarm`: ALARM through DuckDB and in memory. `dask`: a cluster of one and of two processes, and one
 whose worker is killed.
@@ -39,10 +40,11 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="a folder for the rows")
     parser.add_argument("--rows", type=int, default=100_000_000)
     parser.add_argument("--alarm-rows", type=int, default=5_000_000)
-    parser.add_argument("--cluster-rows", type=int, default=10_000_000)
-    parser.add_argument("--sample", type=int, default=5_000)
+    parser.add_argument("--cluster-rows", type=int, default=5_000_000)
+    parser.add_argument("--sample", type=int, default=10_000)
+    parser.add_argument("--repeats", type=int, default=2, help="how often clusters take turns")
     parser.add_argument("--n-jobs", type=int, default=None)
-    parser.add_argument("--only", nargs="*", default=["rows", "flat", "em", "alarm", "dask"])
+    parser.add_argument("--only", nargs="*", default=[*GROUPS])
     parser.add_argument("--keep", action="store_true", help="leave the rows in the folder")
     parser.add_argument("--case", help="for the processes that this starts")
     parser.add_argument("--out", type=Path)
@@ -199,19 +201,33 @@ def _rows(options: argparse.Namespace) -> dict[str, Any]:
     before = passes()
     _timed(times, "fit", lambda: unveil.fit(learned.dag, rows))
     times["fit passes"] = passes() - before
+    times["score"] = learned.search.score
+    return times
+
+
+def _hidden(options: argparse.Namespace) -> dict[str, Any]:
+    """Open the rows and find the hidden variable, as `unveil discover` does."""
+    import unveil
+
+    times: dict[str, Any] = {}
+    folder = _some_files(options, options.rows)
+    rows: Any = _timed(times, "open", lambda: _open(folder, options, CEILING))
+    times["rows"], times["drawn"] = rows.n_rows, options.sample
     found = _timed(
         times, "discover",
         lambda: unveil.discover(
             rows, sample=options.sample, max_hidden=1, seed=1, evidence=False, straw_men=False,
-            n_jobs=1, time_limit=900,
+            n_jobs=options.n_jobs,
         ),
     )  # fmt: skip
     times["hidden"] = {
         h: [found.network.variable(h).n_states, list(found.network.dag.children(h))]
         for h in found.hidden
     }
+    times["passes"] = rows.n_passes
     if found.whole is not None:
         times["all rows"] = {k: v for k, v in found.whole.to_dict().items() if k != "words"}
+    shutil.rmtree(folder)
     return times
 
 
@@ -235,9 +251,14 @@ def _timed(times: dict[str, Any], name: str, work: Callable[[], Any]) -> Any:
 def group_rows(options: argparse.Namespace) -> dict[str, Any]:
     found = {"make": _child("make", options)}
     name = f"{options.rows:,} rows"
-    found[f"{name}: learn, fit, discover"] = _child("rows", options)
+    found[f"{name}: learn, fit"] = _child("rows", options)
     found[f"{name}: pyarrow's scan"] = _child("scan", options)
     return found
+
+
+def group_hidden(options: argparse.Namespace) -> dict[str, Any]:
+    _child("make", options)
+    return {f"{options.rows:,} rows: discover": _child("hidden", options)}
 
 
 # Flat memory ------------------------------------------------------------------------------------
@@ -257,7 +278,7 @@ def _flat(options: argparse.Namespace) -> dict[str, Any]:
 
 def group_flat(options: argparse.Namespace) -> dict[str, Any]:
     _child("make", options)
-    sizes = [n for n in (5_000_000, 10_000_000, 20_000_000, 40_000_000) if n <= options.rows]
+    sizes = [n for n in (5_000_000, 20_000_000, 80_000_000) if n <= options.rows]
     return {f"flat, {n:,} rows, 1 GiB": _child("flat", options, rows=n) for n in sizes}
 
 
@@ -265,13 +286,17 @@ def group_flat(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _em(options: argparse.Namespace) -> dict[str, Any]:
+    from unveil.em.parted import PartedTableEM
     from unveil.em.steps import em_problem
 
     times: dict[str, Any] = {}
     folder = _some_files(options, options.rows)
     rows = _open(folder, options, "700MiB")
     times["rows"] = rows.n_rows
-    problem = em_problem(true_network(), rows)
+    grouped = _timed(times, "group the rows", lambda: em_problem(true_network(), rows))
+    tables = grouped.pack(true_network())
+    _timed(times, "EM over groups, 3 steps", lambda: [grouped.step(tables) for _ in range(3)])
+    problem = PartedTableEM(true_network(), rows)
     start = problem.pack(true_network())
     problem.step(start)  # compiles
     _timed(times, "EM, 3 steps", lambda: [problem.step(start) for _ in range(3)])
@@ -377,13 +402,13 @@ def _on_cluster(options: argparse.Namespace, n_workers: int, kill: bool = False)
 
     import unveil
     from unveil.em.loop import run_em
-    from unveil.em.steps import em_problem
+    from unveil.em.parted import PartedTableEM
 
     times: dict[str, Any] = {"workers": n_workers, "killed": 0}
     folder = _some_files(options, options.cluster_rows)
     with (
         LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster),
+        Client(cluster) as client,
     ):
         rows = _timed(
             times, "open", lambda: unveil.open_rows(folder, engine="dask", memory="700MiB")
@@ -391,17 +416,28 @@ def _on_cluster(options: argparse.Namespace, n_workers: int, kill: bool = False)
         times["rows"], times["parts"] = rows.n_rows, len(rows.parts)
         triples = list(combinations(range(20), 3))
         rows.counts(triples[:3])
-        problem = em_problem(true_network(), rows)
+        problem = PartedTableEM(true_network(), rows)  # over the rows, as where there are gaps
         start = problem.pack(true_network())
         problem.step(start)  # compiles on every worker
+        before = list(client.run(time.process_time).values())
         _timed(times, "count 1,140 triples", lambda: rows.counts(triples))
+        between = list(client.run(time.process_time).values())
+        times["count 1,140 triples"]["workers"] = _differences(before, between)
         if kill:
             worker = next(iter(cluster.workers.values()))
             threading.Timer(4.0, _kill, [worker.pid, times]).start()
         run = _timed(times, "EM, 10 steps", lambda: run_em(problem.step, start, 10, 0.0))
         times["objective"] = run.objective.hex()
+        if not kill:
+            after = list(client.run(time.process_time).values())
+            times["EM, 10 steps"]["workers"] = _differences(between, after)
     shutil.rmtree(folder)
     return times
+
+
+def _differences(before: list[float], after: list[float]) -> list[float]:
+    """The processor seconds of every worker."""
+    return [round(b - a, 2) for a, b in zip(before, after, strict=True)]
 
 
 def _kill(pid: int, times: dict[str, Any]) -> None:
@@ -410,28 +446,35 @@ def _kill(pid: int, times: dict[str, Any]) -> None:
 
 
 def group_dask(options: argparse.Namespace) -> dict[str, Any]:
-    _child("make", options)
-    found = {
-        "Dask, one process": _child("dask", options),
-        "Dask, two processes": _child("dask-two", options),
-        "Dask, two processes, one killed": _child("dask-killed", options),
-    }
-    one, two, killed = found.values()
+    """One and two processes in turns, the best of each; then two, of which one is killed."""
+    _child("make", options, rows=options.cluster_rows)
+    runs: dict[str, list[Any]] = {"dask": [], "dask-two": []}
+    for _ in range(options.repeats):
+        for case, own in runs.items():
+            own.append(_child(case, options))
+    one, two = ({**own[0]} for own in runs.values())
     for part in ("count 1,140 triples", "EM, 10 steps"):
+        for best, own in zip((one, two), runs.values(), strict=True):
+            best[part] = min((run[part] for run in own), key=lambda x: x["seconds"])
         two[f"{part}: times faster"] = round(one[part]["seconds"] / two[part]["seconds"], 2)
-    killed["same result"] = killed["objective"] == two["objective"] == one["objective"]
-    return found
+        busiest = max(two[part]["workers"])
+        two[f"{part}: share of the busiest"] = round(sum(one[part]["workers"]) / busiest, 2)
+    found = {"Dask, one process": one, "Dask, two processes": two}
+    two["same result"] = one["objective"] == two["objective"]
+    killed = _child("dask-killed", options)
+    killed["same result"] = killed["objective"] == two["objective"]
+    return found | {"Dask, two processes, one killed": killed}
 
 
 CASES: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
-    "make": _make, "scan": _scan, "rows": _rows, "flat": _flat, "em": _em,
+    "make": _make, "scan": _scan, "rows": _rows, "hidden": _hidden, "flat": _flat, "em": _em,
     "alarm-make": _alarm_make,
     "alarm-memory": _alarm_memory, "alarm-duckdb": _alarm_duckdb, "alarm-parts": _alarm_parts,
     "dask": _dask, "dask-two": _dask_two, "dask-killed": _dask_killed,
 }  # fmt: skip
 GROUPS = {
-    "rows": group_rows, "flat": group_flat, "em": group_em, "alarm": group_alarm,
-    "dask": group_dask,
+    "rows": group_rows, "hidden": group_hidden, "flat": group_flat, "em": group_em,
+    "alarm": group_alarm, "dask": group_dask,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -16,7 +16,9 @@ from unveil.em.completion import complete_rows
 from unveil.em.parametric import fit_em
 from unveil.em.refit import refit
 from unveil.em.structural import StructuralResult, structural_em
-from unveil.engines.door import Memory, is_source, opened, source_names
+from unveil.engines.door import Memory, opened
+from unveil.engines.installed import source_names
+from unveil.engines.recognise import is_source
 from unveil.engines.rows import PartedRows
 from unveil.errors import DataError, Hint, ModelError, UnveilWarning, did_you_mean
 from unveil.graph.dag import DAG

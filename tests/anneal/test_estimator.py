@@ -111,3 +111,12 @@ def test_what_a_row_scores_is_one_number():
         WeightAnnealing(KMeans(2), anneal="hot").fit(X)
     with pytest.raises(DataError, match="nothing was given"):
         WeightAnnealing(KMeans(2), anneal=None).fit(X)
+
+
+def test_forests_only_grow():
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+
+    X, y = np.arange(12.0).reshape(6, 2), np.arange(6) % 2
+    for grows in (RandomForestClassifier(n_estimators=2), HistGradientBoostingClassifier()):
+        with pytest.raises(DataError, match="adds members to those it has"):
+            WeightAnnealing(grows, random_state=0).fit(X, y)

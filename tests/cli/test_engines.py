@@ -31,7 +31,7 @@ def in_parts(monkeypatch):
     monkeypatch.setattr(ceilings, "CELLS", 1 << 11)
     monkeypatch.setattr(ceilings, "FEWEST_ROWS", 64)
     monkeypatch.setattr(Ceiling, "holds", lambda *_: False)
-    monkeypatch.setattr("unveil.engines.door.FOLDS", 0.0)
+    monkeypatch.setattr("unveil.engines.second_pass.FOLDS", 0.0)
 
 
 def said(capsys, *words):

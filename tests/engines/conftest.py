@@ -14,7 +14,7 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(ceilings, "CELLS", 1 << 9)
     monkeypatch.setattr(ceilings, "FEWEST_ROWS", 64)
     monkeypatch.setattr(Ceiling, "holds", lambda *_: False)
-    monkeypatch.setattr("unveil.engines.door.FOLDS", 0.0)
+    monkeypatch.setattr("unveil.engines.second_pass.FOLDS", 0.0)
 
 
 def parts_of(table, n_parts=5, n_workers=1):

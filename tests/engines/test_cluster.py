@@ -86,5 +86,7 @@ def test_a_partition_that_fails_is_named(client, frame):
         open_rows(bad)
     from dask.array import ones
 
+    with pytest.raises(DataError, match="data frames can be read, not Series"):
+        open_rows(frame["lung"])
     with pytest.raises(DataError, match="data frames can be read, not Array"):
         open_rows(ones((3, 3)))

@@ -73,7 +73,7 @@ def test_a_ceiling_says_what_is_needed():
 
 
 def test_engines_are_found_by_entry_point(monkeypatch, folder):
-    from unveil.engines import door
+    from unveil.engines import installed
 
     class Point:
         name = "mine"
@@ -84,7 +84,7 @@ def test_engines_are_found_by_entry_point(monkeypatch, folder):
             )
 
     engines_before = dict(engines())
-    monkeypatch.setattr(door, "entry_points", lambda group: [Point()])
+    monkeypatch.setattr(installed, "entry_points", lambda group: [Point()])
     engines.cache_clear()
     try:
         assert open_rows("here", engine="mine").total_weight == 3000

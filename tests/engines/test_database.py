@@ -96,12 +96,12 @@ def test_mistakes(database, tmp_path):
 def test_a_database_that_changes(database, monkeypatch):
     from unveil.engines import door
 
-    before = door._coded_rows
+    before = door.coded_rows
 
     def meanwhile(*arguments):
         os.utime(database, ns=(1, 1))
         return before(*arguments)
 
-    monkeypatch.setattr(door, "_coded_rows", meanwhile)
+    monkeypatch.setattr(door, "coded_rows", meanwhile)
     with pytest.raises(DataError, match=r"patients\.duckdb: the file has changed"):
         open_rows(database, table="patients")

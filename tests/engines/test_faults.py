@@ -10,7 +10,7 @@ import pytest
 import unveil
 from unveil import datasets, open_rows
 from unveil.engines import store as stores
-from unveil.errors import DataError
+from unveil.errors import DataError, UnveilWarning
 from unveil.infer import write_posteriors
 
 
@@ -34,7 +34,7 @@ def test_a_file_cut_short_is_named(folder):
 def test_a_file_that_changes_between_passes(folder, monkeypatch, way):
     from unveil.engines import door
 
-    file, before = folder / "part-2.parquet", door._coded_rows
+    file, before = folder / "part-2.parquet", door.coded_rows
 
     def meanwhile(*arguments):
         if way == "removed":
@@ -43,21 +43,49 @@ def test_a_file_that_changes_between_passes(folder, monkeypatch, way):
             os.utime(file, ns=(1, 1))
         return before(*arguments)
 
-    monkeypatch.setattr(door, "_coded_rows", meanwhile)
+    monkeypatch.setattr(door, "coded_rows", meanwhile)
     words = "has changed while" if way == "changed" else "cannot be found any more"
     with pytest.raises(DataError, match=rf"part-2\.parquet: the file .*{words}"):
         open_rows(folder)
 
 
-def test_columns_that_differ_between_files(tmp_path):
+def test_columns_that_some_files_lack_are_told(tmp_path):
     parquet.write_table(pa.table({"x": ["a", "b"], "y": [1, 2]}), tmp_path / "a.parquet")
-    parquet.write_table(pa.table({"x": ["a", "c"]}), tmp_path / "b.parquet")
-    rows = open_rows(tmp_path)
-    assert rows.names == ("x", "y")
-    assert int(rows.missing("y").sum()) == 2  # as Arrow reads such folders
-    parquet.write_table(pa.table({"x": ["a"], "y": ["text"]}), tmp_path / "c.parquet")
-    with pytest.raises(DataError, match=r"c\.parquet"):
+    parquet.write_table(pa.table({"x": ["a", "c"], "z": [1, 2]}), tmp_path / "b.parquet")
+    with pytest.warns(UnveilWarning) as told:
+        rows = open_rows(tmp_path)
+    assert rows.names == ("x", "y", "z")
+    assert int(rows.missing("y").sum()) == int(rows.missing("z").sum()) == 2
+    words = " ".join(str(w.message) for w in told)
+    assert f"'y' is in {tmp_path / 'a.parquet'} and not in {tmp_path / 'b.parquet'}" in words
+    assert "'z' is in" in words
+    assert open_rows(tmp_path, drop=["y", "z"]).names == ("x",)  # and nothing is told
+
+
+def test_text_in_one_file_and_numbers_in_another(tmp_path):
+    parquet.write_table(pa.table({"x": ["a", "b"], "y": [1, 2]}), tmp_path / "a.parquet")
+    parquet.write_table(pa.table({"x": ["a", "b"], "y": ["1", "2"]}), tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"'y' is string in .*b.parquet and int64 in .*a.parquet"):
         open_rows(tmp_path)
+    with pytest.raises(DataError, match=r"'y' is string in .*b.parquet"):
+        open_rows(tmp_path, engine="duckdb")
+    assert open_rows(tmp_path, drop="y").names == ("x",)
+
+
+def test_types_that_hold_one_another(tmp_path):
+    small = pa.table({"x": pa.array([1, 2], pa.int8()), "y": pa.array(["a", "b"])})
+    large = pa.table({"x": pa.array([1, 2000], pa.int64()), "y": small["y"].dictionary_encode()})
+    parquet.write_table(small, tmp_path / "a.parquet")
+    parquet.write_table(large, tmp_path / "b.parquet")
+    rows = open_rows(tmp_path)
+    assert rows.variable("x").states == (1, 2, 2000)
+    assert rows.variable("y").states == ("a", "b")
+
+
+def test_a_folder_without_parquet(tmp_path):
+    (tmp_path / "table.csv").write_text("x,y\n1,2\n")
+    with pytest.raises(DataError, match=r"no Parquet file .* in this folder; give"):
+        unveil.learn(tmp_path)
 
 
 def test_a_full_disk_while_coding(folder, small_parts, monkeypatch, tmp_path):
@@ -74,7 +102,7 @@ def test_a_full_disk_while_coding(folder, small_parts, monkeypatch, tmp_path):
     assert list(spool.rglob("part-*")) == []
 
 
-def test_coded_rows_are_gone_when_nobody_needs_them(folder, small_parts, monkeypatch, tmp_path):
+def testcoded_rows_are_gone_when_nobody_needs_them(folder, small_parts, monkeypatch, tmp_path):
     monkeypatch.setattr(unveil.engines.Ceiling, "kept", 0)
     rows = open_rows(folder, spool=tmp_path)
     spooled = list(tmp_path.glob("unveil-rows-*"))
@@ -134,3 +162,51 @@ def test_a_full_disk_while_predicting(folder, asia, tmp_path, monkeypatch):
     with pytest.raises(DataError, match="do not fit on the disk"):
         write_posteriors(asia, folder, tmp_path / "out.parquet", ["lung"])
     assert [p.name for p in tmp_path.iterdir()] == ["lake"]
+
+
+@pytest.fixture
+def tiny_files():
+    """No file may have more than 500 bytes, as on a disk that is full after these."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500, before[1]))
+
+    yield limit
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_that_is_really_full(folder, asia, small_parts, monkeypatch, tmp_path, tiny_files):
+    spool, target = tmp_path / "spool", tmp_path / "out.parquet"
+    spool.mkdir()
+    monkeypatch.setattr(unveil.engines.Ceiling, "kept", 0)
+    open_rows(folder)
+    write_posteriors(asia, folder, tmp_path / "before.parquet", ["lung"])  # kernels are there now
+    tiny_files()
+    with pytest.raises(DataError, match=r"do not fit into the folder for temporary files"):
+        open_rows(folder, spool=spool)
+    assert list(spool.rglob("part-*")) == []
+    with pytest.raises(DataError, match=r"the rows do not fit on the disk"):
+        write_posteriors(asia, folder, target, ["lung"])
+    assert list(tmp_path.glob("*out*")) == list(tmp_path.glob(".*out*")) == []
+
+
+def test_a_dataset_whose_files_clash(tmp_path):
+    import pyarrow.dataset as ds
+
+    parquet.write_table(pa.table({"x": ["a", "b"], "y": [1, 2]}), tmp_path / "a.parquet")
+    parquet.write_table(pa.table({"x": ["a", "b"], "y": ["1", "2"]}), tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"'y' is string in .*b.parquet"):
+        open_rows(ds.dataset(tmp_path))
+    parquet.write_table(pa.table({"x": ["a", "b"]}), tmp_path / "b.parquet")
+    with pytest.warns(UnveilWarning, match=r"'y' is in .*a.parquet and not in .*b.parquet"):
+        assert open_rows(ds.dataset(tmp_path)).names == ("x", "y")
+
+
+def test_a_database_where_a_table_is_read_in_memory(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS x")
+    with pytest.raises(DataError, match=r"this is a DuckDB file; write the rows as Parquet first"):
+        unveil.Table.read(tmp_path / "d.duckdb")

@@ -227,6 +227,16 @@ def _check(estimator: Any) -> None:
             f"{name} cannot go on from its last solution: it has neither warm_start nor, with "
             "cluster centres, an init that takes an array. Weight annealing needs one of them."
         )
+    if GROWS & set(settings):
+        raise DataError(
+            f"{name} cannot go on from its last solution: with warm_start it adds members to those "
+            "it has and never changes these, so perturbed weights would change nothing. Anneal "
+            "what it is made of, or another estimator."
+        )
+
+
+GROWS = {"n_estimators", "max_leaf_nodes"}
+"""Settings of estimators that grow by members (forests, boosted trees) when they start warm."""
 
 
 def _takes_centres(estimator: Any) -> bool:

@@ -180,7 +180,7 @@ def rows_prepared(
     """The rows ready to learn from: a table, or parts where they do not fit in memory."""
     if not in_pieces(data, reading):
         return prepared(data, reading, drop, method, n_bins, numbers=numbers)
-    from unveil.engines.door import source_names
+    from unveil.engines.installed import source_names
     from unveil.table.prepare import undecided
 
     asked = reading["rows"]
@@ -217,19 +217,23 @@ def read_rows(
 
         return Table.read(data, **own)
     from unveil.engines import open_rows
-    from unveil.engines.door import source_names
+    from unveil.engines.installed import source_names
+    from unveil.table.places import tell
 
     if only is not None:
         asked = reading["rows"]
         names = source_names(data, asked["engine"], asked["table"], asked["query"])
         ready["columns"] = [name for name in names if name in only] or None
+        away = [n for n in names if n not in only and n != own.get("weights")]
+        if away and ready["columns"]:
+            tell(f"columns that the structure does not have are left out: {', '.join(away)}")
     known = ("kinds", "missing", "weights", "states", "unknown")
     return open_rows(data, **{k: own[k] for k in known if k in own}, **reading["rows"], **ready)
 
 
 def in_pieces(data: Path, reading: dict[str, Any]) -> bool:
     """Whether the rows are read in pieces; an error where something is asked of other files."""
-    from unveil.engines.door import is_source
+    from unveil.engines.recognise import is_source
 
     asked = reading.get("rows", {})
     if is_source(data, asked.get("memory"), asked.get("engine")):
@@ -237,8 +241,8 @@ def in_pieces(data: Path, reading: dict[str, Any]) -> bool:
     given = [f"--{name}" for name, value in asked.items() if value is not None]
     if given:
         raise DataError(
-            f"{data}: {' and '.join(given)} are for rows that are read in pieces: a Parquet file "
-            "or folder, or a DuckDB file"
+            f"{data}: {' and '.join(given)} {'is' if len(given) == 1 else 'are'} for rows that are "
+            "read in pieces: a Parquet file or folder, or a DuckDB file"
         )
     return False
 

@@ -1,7 +1,8 @@
 """EM over rows in parts: every step is one pass that brings back expected statistics.
 
 `PartedTableEM` and `PartedFamilyEM` are `TableEM` and `FamilyEM` without rows in memory; the
-objective, the M-step and the loop are theirs.
+objective, the M-step and the loop are theirs. Where only hidden variables are unseen, and few
+columns touch them, `unveil.em.grouped` needs one pass for all steps.
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ def parted_problem(
     if not any(name in rows for name in network.names):
         raise DataError("the table has none of the network's variables")
     if network.is_discrete:
-        return PartedTableEM(network, rows, prior, hard)
+        from unveil.em.grouped import GroupedTableEM, can_be_grouped
+
+        kind = GroupedTableEM if can_be_grouped(network, rows) else PartedTableEM
+        return kind(network, rows, prior, hard)
     if hard:
         raise ModelError("hard EM over rows in parts is for discrete columns; leave hard out")
     return PartedFamilyEM(network, rows, prior)

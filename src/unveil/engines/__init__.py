@@ -1,16 +1,19 @@
 """Tables that do not fit: Parquet, DuckDB and Dask, read in pieces and worked on part by part.
 
 - `protocol.py`: the contract: sources give pieces, runners work on parts; sums in a fixed tree
-- `door.py`: `open_rows`, and the engines that are installed
-- `datasets.py`, `database.py`, `cluster.py`: Parquet and pyarrow datasets, DuckDB, Dask
-- `columns.py`: the first pass, what the columns are; `coding.py`: Arrow rows as coded parts
+- `door.py`: `open_rows`; `recognise.py`: which data are read in pieces; `installed.py`: the engines
+- `datasets.py`, `database.py`, `cluster.py`: Parquet and pyarrow datasets, DuckDB, Dask;
+  `schemas.py`: one schema for many files
+- `columns.py`: the first pass, what the columns are; `prepare.py`: which are left out or cut
+- `second_pass.py`: all pieces as coded parts; `coding.py`: Arrow rows as coded tables
 - `store.py`: coded parts between passes; `ceiling.py`: how much memory may be used
-- `rows.py`: `PartedRows`, the engine that counts
+- `rows.py`: `PartedRows`, the engine that counts; `on_parts.py`: what is done with one part
 - `runners.py`: work on threads of this process; `reading.py`: batches as tables of exact size
 """
 
 from unveil.engines.ceiling import Ceiling
-from unveil.engines.door import ENGINES, Engine, engines, open_rows, opened
+from unveil.engines.door import open_rows, opened
+from unveil.engines.installed import ENGINES, Engine, engines
 from unveil.engines.protocol import Piece, Runner, Source, tree_sum
 from unveil.engines.rows import PartedRows
 from unveil.engines.runners import ThreadRunner

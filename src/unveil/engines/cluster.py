@@ -37,7 +37,7 @@ def open_dask(
     own = type(data).__module__.partition(".")[0] in ("dask", "dask_expr")
     client = _client()
     if own:
-        if not hasattr(data, "to_delayed") or not hasattr(data, "columns"):
+        if not hasattr(data, "to_delayed") or not hasattr(getattr(data, "_meta", None), "columns"):
             raise DataError(
                 f"of Dask, data frames can be read, not {type(data).__name__}; make one of it first"
             )

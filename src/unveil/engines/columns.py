@@ -98,7 +98,10 @@ def look(
     inputs = ask.inputs(names)
     if not pieces:
         raise DataError(f"{source.name}: the table has no rows")
+    lacking = getattr(getattr(source, "common", None), "lacking", {})  # what files differ in
     for name in inputs:
+        if name in lacking:
+            tell(lacking[name])
         check_type(name, source.schema.field(name).type, source.name)
     head = next(pieces[0].tables(wanted, HEAD), None)
     limits = {name: _most(source.schema.field(name).type, ask.kind(name)) for name in inputs}

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from unveil.engines.ceiling import Ceiling
+from unveil.engines.datasets import DatasetSource
 from unveil.engines.reading import begins, in_tables
+from unveil.engines.schemas import Common
 from unveil.errors import DataError, Hint, UnveilError, did_you_mean
 
 __all__ = ["DuckSource", "open_duckdb"]
@@ -30,10 +32,14 @@ def open_duckdb(
         path = Path(data)
         if path.is_dir() or (path.is_file() and begins(path, b"PAR1")):
             duckdb = _duckdb()
+            common = DatasetSource.of_path(path).common
+            common.check(common.schema.names)
             inside = f"{path}/**/*.parquet" if path.is_dir() else str(path)
             connection = duckdb.connect(config=_config(n_jobs, ceiling))
             _try(connection.execute, str(path), _parquet_view(inside))
-            return DuckSource(connection, query or "SELECT * FROM rows", str(path)), None
+            found = DuckSource(connection, query or "SELECT * FROM rows", str(path))
+            found.common = common
+            return found, None
         if not path.is_file() or not begins(path, b"DUCK", 8):
             return None
         return _of_file(path, table, query, n_jobs, ceiling), None
@@ -56,6 +62,7 @@ class DuckSource:
         self.name = name
         self.texts: frozenset[str] = frozenset()
         self.n_rows: int | None = None
+        self.common: Common | None = None
         head = _try(lambda: connection.sql(f"SELECT * FROM ({query}) LIMIT 0"), name)
         self.schema = _reader(head).schema
         if table is not None:
@@ -68,6 +75,7 @@ class DuckSource:
         found._connection, found._table, found._stamp = None, None, None
         found._query = relation
         found.name, found.texts, found.n_rows = "the relation", frozenset(), None
+        found.common = None
         found.schema = _reader(relation.limit(0)).schema
         return found
 
@@ -165,7 +173,8 @@ def _config(n_jobs: int | None, ceiling: Ceiling) -> dict[str, Any]:
 
 def _parquet_view(path: str) -> str:
     text = path.replace("'", "''")
-    return f"CREATE VIEW rows AS SELECT * FROM read_parquet('{text}', hive_partitioning = true)"
+    how = "hive_partitioning = true, union_by_name = true"
+    return f"CREATE VIEW rows AS SELECT * FROM read_parquet('{text}', {how})"
 
 
 def _unchanged(stamp: tuple[str, int, int] | None) -> None:

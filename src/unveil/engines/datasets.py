@@ -12,10 +12,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from unveil.engines.reading import in_tables
-from unveil.errors import DataError, UnveilError
+from unveil.engines.ceiling import Ceiling
+from unveil.engines.reading import begins, in_tables
+from unveil.engines.schemas import Common, common_schema
+from unveil.errors import DataError, Hint, UnveilError
+from unveil.files import no_such_file
 
-__all__ = ["DatasetSource"]
+__all__ = ["DatasetSource", "open_parquet"]
 
 PIECE_ROWS = 1 << 20
 """Small files and row groups are read together up to so many rows."""
@@ -31,9 +34,11 @@ class FilePiece:
     stamps: tuple[tuple[str, int, int], ...]
     """Path, size and time of the last change of every file."""
     name: str
+    common: Common
 
     def tables(self, columns: Sequence[str] | None, n_rows: int) -> Iterator[Any]:
         """The rows as Arrow tables of `n_rows` each."""
+        self.common.check(self.schema.names if columns is None else columns)
         self._check()
         reading = [self.name]
         try:
@@ -82,9 +87,16 @@ class DatasetSource:
     dictionaries that Parquet keeps.
     """
 
-    def __init__(self, dataset: Any, name: str, texts: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        dataset: Any,
+        name: str,
+        texts: frozenset[str] = frozenset(),
+        common: Common | None = None,
+    ) -> None:
         self.dataset, self.name, self.texts = dataset, name, texts
         self.schema = dataset.schema
+        self.common = common or Common(self.schema)
 
     @classmethod
     def of_path(cls, path: str | os.PathLike[str]) -> DatasetSource:
@@ -99,20 +111,24 @@ class DatasetSource:
                 and not p.name.startswith((".", "_"))
             )  # fmt: skip
             if not files:
-                raise DataError(f"{where}: there is no Parquet file (.parquet) in this folder")
+                raise DataError(
+                    f"{where}: there is no Parquet file (.parquet) in this folder; give a folder "
+                    "that has some, or the path of one file"
+                )
         base = where if where.is_dir() else where.parent
         try:
             plain = _dataset(files, base, ds.ParquetFileFormat())
-            texts = _texts(plain)
-            way = ds.ParquetFileFormat(
-                read_options=ds.ParquetReadOptions(dictionary_columns=set(texts))
-            )
-            found = _dataset(files, base, way) if texts else plain
         except Exception as error:  # Arrow raises what it likes
             raise DataError(
                 f"{where}: this is no Parquet that can be read: {' '.join(str(error).split())}"
             ) from error
-        return cls(found, str(where), texts)
+        common = _common(plain)
+        texts = frozenset(f.name for f in common.schema if _is_text(f.type))
+        way = ds.ParquetFileFormat(
+            read_options=ds.ParquetReadOptions(dictionary_columns=set(texts))
+        )
+        found = _dataset(files, base, way, _whole_schema(plain.schema, common.schema, texts))
+        return cls(found, str(where), texts, common)
 
     @cached_property
     def n_rows(self) -> int | None:
@@ -166,16 +182,65 @@ class DatasetSource:
         first, last = waiting[0][1], waiting[-1][1]
         name = first if first == last else f"{first} to {last}"
         fragments, labels = zip(*waiting, strict=True)
-        return FilePiece(fragments, labels, self.schema, stamps, name)
+        return FilePiece(fragments, labels, self.schema, stamps, name, self.common)
 
 
-def _dataset(files: Any, base: Path, way: Any) -> Any:
-    return ds.dataset(files, format=way, partitioning="hive", partition_base_dir=str(base))
+def open_parquet(
+    data: Any, table: str | None, query: str | None, n_jobs: int | None, ceiling: Ceiling
+) -> tuple[DatasetSource, None] | None:
+    """The rows of Parquet files, or of a pyarrow dataset."""
+    if isinstance(data, str | os.PathLike):
+        path = Path(data)
+        if not path.exists():
+            raise DataError(no_such_file(path))
+        if path.is_file() and not begins(path, b"PAR1"):
+            return None
+        if table or query:
+            raise DataError(
+                "a table or a query is asked of a DuckDB file; DuckDB reads Parquet, too:",
+                hint=Hint(
+                    "engine='duckdb', query='SELECT * FROM rows'.",
+                    "--engine duckdb --query 'SELECT * FROM rows'.",
+                ),
+            )
+        return DatasetSource.of_path(path), None
+    if isinstance(data, ds.Dataset):
+        return DatasetSource(data, "the dataset", common=_common(data)), None
+    return None
 
 
-def _texts(dataset: Any) -> frozenset[str]:
-    """The columns of plain text inside of the files (not those that are names of folders)."""
-    inside = next(iter(dataset.get_fragments())).physical_schema
-    return frozenset(
-        f.name for f in inside if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)
-    )
+def _dataset(files: Any, base: Path, way: Any, schema: Any = None) -> Any:
+    return ds.dataset(files, schema, format=way, partitioning="hive", partition_base_dir=str(base))
+
+
+def _common(dataset: Any) -> Common:
+    """What all Parquet files have, by their own account; one that cannot be read is named."""
+    reading: list[Any] = []
+
+    def each() -> Iterator[Any]:
+        for fragment in dataset.get_fragments():
+            if isinstance(fragment, ds.ParquetFileFragment):
+                reading.append(fragment.path)
+                yield fragment
+
+    try:
+        return common_schema(each())
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(
+            f"{reading[-1]}: this part cannot be read: {' '.join(str(error).split())}"
+        ) from error
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _whole_schema(first: Any, inside: Any, texts: frozenset[str]) -> Any:
+    """The columns inside of the files, text as dictionaries, then those that are names of folders.
+
+    What the first file notes beside its columns stays.
+    """
+    text = pa.dictionary(pa.int32(), pa.string())
+    fields = [f.with_type(text) if f.name in texts else f for f in inside]
+    folders = [f for f in first if f.name not in inside.names]
+    return pa.schema([*fields, *folders], first.metadata)

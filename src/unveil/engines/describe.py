@@ -9,9 +9,10 @@ import numpy as np
 from unveil.engines.ceiling import Ceiling
 from unveil.engines.coding import coded
 from unveil.engines.columns import Columns, look
-from unveil.engines.door import Memory, open_source
+from unveil.engines.door import Memory
+from unveil.engines.installed import open_source
+from unveil.engines.on_parts import added
 from unveil.engines.protocol import Piece
-from unveil.engines.rows import added
 from unveil.engines.runners import ThreadRunner
 from unveil.statistics.memory import MAX_STATES
 from unveil.table.core import Table

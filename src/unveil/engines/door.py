@@ -1,83 +1,30 @@
-"""`open_rows`: from wherever many rows are to a table, if they fit, or to parts.
-
-Engines are found under the entry point group `unveil.engines`: each is a class whose `open` takes
-the data and gives a source and a runner, or `None` if it is not for it.
-"""
+"""`open_rows`: from wherever many rows are to a table, if they fit, or to parts."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
-from importlib.metadata import entry_points
-from pathlib import Path
-from typing import Any, Protocol
-
-import numpy as np
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from unveil.engines.ceiling import Ceiling
-from unveil.engines.coding import coded, folded, joined, row_bytes
-from unveil.engines.columns import Columns, look, too_many_labels
-from unveil.engines.datasets import DatasetSource
-from unveil.engines.protocol import Piece, Runner, Source
-from unveil.engines.reading import begins
-from unveil.engines.rows import SAMPLE_ROWS, PartedRows
+from unveil.engines.coding import folded
+from unveil.engines.columns import look
+from unveil.engines.installed import open_source
+from unveil.engines.prepare import Opened, prepared, without
+from unveil.engines.recognise import is_source
+from unveil.engines.rows import PartedRows
 from unveil.engines.runners import ThreadRunner
-from unveil.engines.store import Remote, Store
-from unveil.errors import DataError, Hint, did_you_mean
+from unveil.engines.second_pass import coded_rows
+from unveil.errors import DataError, Hint
 from unveil.table.core import Table
-from unveil.table.cuts import CUTTERS
-from unveil.table.discretize import cut_variables
 from unveil.table.door import as_table
 from unveil.table.options import Kinds, Reading, States, Unknown
-from unveil.table.places import tell
-from unveil.table.roles import Role, labels_role, numbers_role
 from unveil.table.text import DEFAULT_MISSING
-from unveil.table.variable import Variable
-from unveil.table.weights import named_like_weights
 
-__all__ = [
-    "ENGINES",
-    "Engine",
-    "Memory",
-    "engines",
-    "is_source",
-    "open_rows",
-    "open_source",
-    "opened",
-    "rows_of",
-    "source_names",
-]
+__all__ = ["Memory", "open_rows", "opened", "rows_of"]
 
 Memory = int | float | str | None
 """A ceiling: bytes, or a text such as `2GiB`."""
-FOLDS = 0.6
-"""Equal rows are folded where that leaves at most this share of them."""
-MERGES = 0.9
-"""Folded parts are merged as long as that leaves at most this share of their rows."""
-
-
-class Engine(Protocol):
-    """What stands under the entry point group `unveil.engines`."""
-
-    def __call__(
-        self, data: Any, table: str | None, query: str | None, n_jobs: int | None,
-        ceiling: Ceiling,
-    ) -> tuple[Source, Runner | None] | None:  # fmt: skip
-        """A source and, if it brings one, a runner; `None` if the data are not for this engine."""
-
-
-@dataclass(frozen=True)
-class Opened:
-    """A source with its pieces and what is known of its columns."""
-
-    source: Source
-    pieces: Sequence[Piece]
-    runner: Runner
-    ceiling: Ceiling
-    columns: Columns
-    part_rows: int
 
 
 def open_rows(
@@ -141,14 +88,14 @@ def open_rows(
         None, states, like, unknown,
     )  # fmt: skip
     away = [drop] if isinstance(drop, str) else list(drop)
-    ask = _without(ask, list(source.schema.names), away, source.name)
+    ask = without(ask, list(source.schema.names), away, source.name)
     pieces = source.pieces()
     found = Opened(
         source, pieces, runner, ceiling, look(source, pieces, ask, runner, part_rows), part_rows
     )
     asked_for = {*keep, *ask.states, *({} if isinstance(kinds, str) else kinds or {})}
-    found = _prepared(found, asked_for, discretize, n_bins, seed)
-    rows = _coded_rows(found, spool)
+    found = prepared(found, asked_for, discretize, n_bins, seed)
+    rows = coded_rows(found, spool)
     if not rows.fits():
         return rows
     whole = rows.as_table()
@@ -206,333 +153,3 @@ def rows_of(
     if isinstance(found, PartedRows):
         return found.as_table() if found.fits() else found
     return as_table(found, weights if found is data else None)
-
-
-def is_source(data: Any, memory: Any = None, engine: str | None = None) -> bool:
-    """Whether the data are read in pieces: a folder, a database, a lazy frame, a large file.
-
-    A Parquet file is, if its cells may not fit below the ceiling, or if a ceiling or an engine is
-    asked for.
-    """
-    if isinstance(data, str | os.PathLike):
-        path = Path(data)
-        if path.is_dir():
-            return any(path.rglob("*.parquet")) or any(path.rglob("*.pq"))
-        if not path.is_file():
-            return False
-        kind = _kind(path)
-        if kind == "duckdb":
-            return True
-        if kind != "parquet":
-            return False
-        return memory is not None or engine is not None or _is_large(path)
-    return type(data).__module__.partition(".")[0] in LAZY and not _is_eager(data)
-
-
-LAZY = {"pyarrow", "_pyarrow", "duckdb", "_duckdb", "dask", "dask_expr"}
-
-
-def _is_eager(data: Any) -> bool:
-    """Whether it is an Arrow table or the like, which are in memory already."""
-    if type(data).__module__.startswith("pyarrow"):
-        import pyarrow.dataset as ds
-
-        return not isinstance(data, ds.Dataset)
-    return False
-
-
-def _kind(path: Path) -> str | None:
-    if begins(path, b"PAR1"):
-        return "parquet"
-    return "duckdb" if begins(path, b"DUCK", 8) else None
-
-
-def _is_large(path: Path) -> bool:
-    """Whether a Parquet file in memory would take more than what may be used."""
-    import pyarrow.parquet as parquet
-
-    try:
-        about = parquet.ParquetFile(path).metadata
-    except Exception:  # whoever reads it says what is wrong with it
-        return False
-    cells = 8 * about.num_rows * about.num_columns
-    unpacked = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-    return 3 * max(cells, unpacked) > Ceiling.of(None).room
-
-
-# Engines -----------------------------------------------------------------------------------------
-
-
-def _parquet(
-    data: Any, table: str | None, query: str | None, n_jobs: int | None, ceiling: Ceiling
-) -> tuple[Source, Runner | None] | None:
-    if isinstance(data, str | os.PathLike):
-        path = Path(data)
-        if not path.exists():
-            from unveil.files import no_such_file
-
-            raise DataError(no_such_file(path))
-        if path.is_file() and _kind(path) != "parquet":
-            return None
-        if table or query:
-            raise DataError(
-                "a table or a query is asked of a DuckDB file; DuckDB reads Parquet, too:",
-                hint=Hint(
-                    "engine='duckdb', query='SELECT * FROM rows'.",
-                    "--engine duckdb --query 'SELECT * FROM rows'.",
-                ),
-            )
-        return DatasetSource.of_path(path), None
-    import pyarrow.dataset as ds
-
-    if isinstance(data, ds.Dataset):
-        return DatasetSource(data, "the dataset"), None
-    return None
-
-
-ENGINES = ("parquet", "duckdb", "dask")
-"""The engines that come with unveil, in the order in which they are asked."""
-
-
-@cache
-def engines() -> dict[str, Any]:
-    """All engines by name: those of unveil, and those under the entry point `unveil.engines`."""
-    from unveil.engines.cluster import open_dask
-    from unveil.engines.database import open_duckdb
-
-    found: dict[str, Any] = {"parquet": _parquet, "duckdb": open_duckdb, "dask": open_dask}
-    for point in entry_points(group="unveil.engines"):
-        found[point.name] = point.load()
-    return found
-
-
-def open_source(
-    data: Any,
-    table: str | None,
-    query: str | None,
-    engine: str | None,
-    n_jobs: int | None,
-    ceiling: Ceiling,
-) -> tuple[Source, Runner | None]:
-    """The source of the data by the engine asked for, or by the first that takes them."""
-    known = engines()
-    if engine is not None and engine not in known:
-        raise DataError(
-            f"there is no engine {engine!r}; there are {', '.join(known)}."
-            + did_you_mean(engine, known)
-        )
-    for name in [engine] if engine else list(known):
-        found: tuple[Source, Runner | None] | None = known[name](
-            data, table, query, n_jobs, ceiling
-        )
-        if found is not None:
-            return found
-    what = f"the engine {engine!r} cannot read" if engine else "no engine reads"
-    raise DataError(
-        f"{what} {data if isinstance(data, str | os.PathLike) else type(data).__name__}; rows are "
-        "read in pieces from Parquet files and folders, DuckDB files and relations, pyarrow "
-        "datasets and Dask data frames"
-    )
-
-
-def source_names(
-    data: Any, engine: str | None = None, table: str | None = None, query: str | None = None
-) -> tuple[str, ...]:
-    """The names of the columns of a source."""
-    source, _ = open_source(data, table, query, engine, None, Ceiling.of(None))
-    return tuple(source.schema.names)
-
-
-# Preparing, as `unveil.table.prepare` does -------------------------------------------------------
-
-
-def _without(ask: Reading, names: list[str], drop: Sequence[str], source: str) -> Reading:
-    for name in drop:
-        if name not in names:
-            raise DataError(
-                f"{source}: there is no column {name!r} to leave out; the columns are "
-                f"{', '.join(map(repr, names[:12]))}." + did_you_mean(name, names)
-            )
-    if not drop:
-        return ask
-    kept = [n for n in ask.columns or names if n not in drop]
-    if not kept:
-        raise DataError("all columns are dropped, which leaves nothing to learn from")
-    return replace(ask, columns=kept)
-
-
-def _prepared(
-    found: Opened, keep: Collection[str], discretize: str | None, n_bins: int, seed: int
-) -> Opened:
-    """The same without identifiers and dates, continuous columns cut if that is asked for."""
-    if discretize is not None and discretize not in CUTTERS:
-        raise DataError(
-            f"discretize is one of {', '.join(CUTTERS)}, not {discretize!r}."
-            + did_you_mean(discretize, CUTTERS)
-        )
-    columns = found.columns
-    away = dict.fromkeys(columns.identifiers, Role.IDENTIFIER)
-    for name in columns.identifiers:
-        if name in keep:
-            raise too_many_labels(name)
-    for variable in columns.variables:
-        role = None if variable.name in keep else _role(columns, variable)
-        if role is not None:
-            away[variable.name] = role
-    kept = [v for v in columns.variables if v.name not in away]
-    if not kept:
-        away, kept = dict.fromkeys(columns.identifiers, Role.IDENTIFIER), list(columns.variables)
-    for name, role in away.items():
-        tell(
-            f"column {name!r} looks like {role} and is left out",
-            Hint(f"(keep=[{name!r}] keeps it)", f"(--discrete {name} keeps it)"),
-        )
-    for v in kept:
-        if named_like_weights(v.name) and v.name not in keep and columns.ask.weights is None:
-            tell(
-                f"column {v.name!r} has a name that often says how often each row counts; if so, "
-                "read the rows with",
-                Hint(f"weights={v.name!r}", f"--weights {v.name}"),
-            )
-    for v in kept:
-        if columns.n_missing[v.name] == columns.n_rows:
-            raise DataError(
-                f"column {v.name!r} has no values, so nothing can be learned about it; leave it "
-                "out with",
-                hint=Hint(f"drop=[{v.name!r}]", f"--drop {v.name}"),
-            )
-    continuous = [v.name for v in kept if not v.is_discrete]
-    if continuous and discretize is not None:
-        cut = {v.name: v for v in _cut(found, continuous, discretize, n_bins, seed)}
-        kept = [cut.get(v.name, v) for v in kept]
-    ask = replace(columns.ask, variables={v.name: v for v in kept}, columns=None)
-    return replace(found, columns=replace(columns, variables=tuple(kept), ask=ask))
-
-
-def _role(columns: Columns, variable: Variable) -> Role | None:
-    name = variable.name
-    present = columns.n_rows - columns.n_missing[name]
-    if variable.is_discrete:
-        return labels_role(variable.labels, present)
-    head = columns.head.column(name)
-    role = numbers_role(name, head[~np.isnan(head)])
-    low, high = columns.spans[name]
-    if role is Role.ROW_NUMBER and high - low + 1 < present:
-        return None  # only at the beginning
-    return role
-
-
-def _cut(
-    found: Opened, names: list[str], method: str, n_bins: int, seed: int
-) -> Iterator[Variable]:
-    """The columns cut, by their numbers in all rows or in rows drawn from all pieces."""
-    columns = found.columns
-    share = min(1.0, SAMPLE_ROWS / columns.n_rows)
-    if share < 1:
-        tell(
-            f"{found.source.name}: continuous columns are cut by about {SAMPLE_ROWS:,} rows drawn "
-            f"from {columns.n_rows:,}"
-        )
-    weights = columns.ask.weights
-    wanted = [*names, *([] if weights is None else [weights])]
-    ask = replace(columns.ask, variables={n: columns.variable(n) for n in names})
-    seeds = np.random.default_rng(seed).integers(2**63, size=len(found.pieces)).tolist()
-    items = list(zip(found.pieces, seeds, strict=True))
-    drawn = found.runner.each(_drawn, items, tuple(wanted), ask, found.part_rows, share)
-    some = joined([table for tables in drawn for table in tables])
-    if share < 1 and method == "equal_width":
-        ends = [np.append(some.column(n), columns.spans[n]) for n in names]
-        some = Table(some.variables, ends)
-    return iter(cut_variables(some, names, method=method, n_bins=n_bins))
-
-
-def _drawn(
-    item: tuple[Piece, int], wanted: tuple[str, ...], ask: Reading, part_rows: int, share: float
-) -> list[Table]:
-    piece, seed = item
-    generator = np.random.default_rng(seed)
-    found = []
-    for table in piece.tables(wanted, part_rows):
-        rows = coded(table, ask)
-        found.append(rows if share == 1 else rows.take(generator.random(rows.n_rows) < share))
-    return found
-
-
-# Coding ------------------------------------------------------------------------------------------
-
-
-def _coded_rows(found: Opened, spool: Any) -> PartedRows:
-    """The second pass: all pieces as coded parts, folded where that makes them fewer."""
-    columns, runner, ceiling = found.columns, found.runner, found.ceiling
-    store = Store(ceiling.kept, spool)
-    weights = columns.ask.weights
-    wanted = (*(v.name for v in columns.variables), *([] if weights is None else [weights]))
-    first, rest = found.pieces[:1], found.pieces[1:]
-    folds = all(v.is_discrete for v in columns.variables)
-    shared = wanted, columns.ask, found.part_rows
-    parts = runner.keep(_code, first, *shared, folds, store=store)
-    if rest:
-        folds = folds and any(part.weighted for part in parts)
-        parts += runner.keep(_code, rest, *shared, folds, store=store)
-    if folds and not any(isinstance(part, Remote) for part in parts):
-        parts = _merged(parts, store, ceiling, found.part_rows)
-    missing = {v.name: columns.n_missing[v.name] for v in columns.variables}
-    rows = PartedRows(
-        parts, columns.variables, columns.n_rows, missing, columns.n_rows, runner, ceiling,
-        found.source.name, store,
-    )  # fmt: skip
-    if weights is not None:
-        rows.total_weight = rows.weigh()
-    return rows
-
-
-def _code(
-    piece: Piece, wanted: tuple[str, ...], ask: Reading, part_rows: int, fold: bool
-) -> Iterator[Table]:
-    """The parts of a piece; each is folded if that leaves few enough of its rows."""
-    own = replace(ask, source=piece.name)
-    for arrow in piece.tables(wanted, part_rows):
-        table = coded(arrow, own)
-        if fold:
-            few = folded(table)
-            table = few if few.n_rows <= FOLDS * table.n_rows else table
-        yield table
-
-
-def _merged(parts: list[Any], store: Store, ceiling: Ceiling, part_rows: int) -> list[Any]:
-    """The parts with equal rows of neighbours folded, again and again while that pays."""
-    if not parts:
-        return parts
-    size = row_bytes(parts[0].load())
-    going = len(parts) > 1
-    while going:
-        going, left, after = False, list(parts), []
-        while left:
-            one = left.pop(0)
-            if not left or (one.n_rows + left[0].n_rows) * (4 * size + 40) > 0.5 * ceiling.room:
-                after.append(one)
-                continue
-            other = left.pop(0)
-            both = folded(joined([one.load(), other.load()]))
-            if both.n_rows > MERGES * (one.n_rows + other.n_rows):
-                after += [one, other]
-                continue
-            store.drop(one)
-            store.drop(other)
-            after.append(store.put(both))
-            going = len(after) > 1 or bool(left)
-        parts = after
-    return [piece for part in parts for piece in _split(part, store, part_rows)]
-
-
-def _split(part: Any, store: Store, part_rows: int) -> list[Any]:
-    """Parts of no more rows than every part may have."""
-    if part.n_rows <= part_rows:
-        return [part]
-    table = part.load()
-    store.drop(part)
-    starts = range(0, table.n_rows, part_rows)
-    return [
-        store.put(table.take(np.arange(start, min(start + part_rows, table.n_rows))))
-        for start in starts
-    ]

@@ -13,15 +13,16 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from unveil.engines import on_parts
 from unveil.engines.ceiling import BASE, Ceiling, size_words
 from unveil.engines.coding import joined, row_bytes
 from unveil.engines.covering import covering, summed_to
+from unveil.engines.on_parts import added
 from unveil.engines.protocol import Runner
 from unveil.engines.runners import ThreadRunner
-from unveil.engines.store import Held, Store, loaded
+from unveil.engines.store import Held, Store
 from unveil.errors import DataError, Hint, SizeError, did_you_mean
-from unveil.statistics.counting import check_cells, compact_positions
-from unveil.statistics.memory import MemoryStatistics
+from unveil.statistics.counting import check_cells
 from unveil.statistics.moments import ConditionalMoments
 from unveil.statistics.protocol import Distinct
 from unveil.table.core import Table
@@ -29,25 +30,13 @@ from unveil.table.options import Unknown
 from unveil.table.places import count, listing
 from unveil.table.variable import Variable
 
-__all__ = ["PartedRows", "added"]
+__all__ = ["PartedRows"]
 
 Numbers = npt.NDArray[np.float64]
 T = TypeVar("T")
 
 SAMPLE_ROWS = 100_000
 """How many rows are drawn where some must do: for first parameters, or for cuts."""
-
-
-def added(a: Any, b: Any) -> Any:
-    """The sum of two statistics: numbers, arrays, moments, or lists and tuples of such.
-
-    >>> added([1, (2.0,)], [10, (20.0,)])
-    [11, (22.0,)]
-    """
-    if isinstance(a, (list, tuple)):
-        both = [added(x, y) for x, y in zip(a, b, strict=True)]
-        return both if isinstance(a, list) else tuple(both)
-    return a + b
 
 
 class PartedRows:
@@ -103,7 +92,7 @@ class PartedRows:
 
     def weigh(self) -> float:
         """The sum of the row weights, by one pass."""
-        return float(self.sum(_mass))
+        return float(self.sum(on_parts.mass))
 
     @property
     def n_stored(self) -> int:
@@ -149,13 +138,13 @@ class PartedRows:
     ) -> T:
         """The sum of `work(part, *shared)` over all parts, in a fixed tree: one pass."""
         self._passes[0] += 1
-        found: T = self.runner.sum(_on_part, self.parts, work, self.names, *shared, add=add)
+        found: T = self.runner.sum(on_parts.on_part, self.parts, work, self.names, *shared, add=add)
         return found
 
     def each(self, work: Callable[..., T], *shared: Any) -> Iterator[T]:
         """`work(part, *shared)` for every part in order: one pass."""
         self._passes[0] += 1
-        return self.runner.each(_on_part, self.parts, work, self.names, *shared)
+        return self.runner.each(on_parts.on_part, self.parts, work, self.names, *shared)
 
     # Statistics --------------------------------------------------------------------------------
 
@@ -171,7 +160,7 @@ class PartedRows:
         covers = covering(sets, cards)
         counted: dict[tuple[int, ...], Numbers] = {}
         for batch in self._batches(list(dict.fromkeys(covers))):
-            flat = self.sum(_counted, batch)
+            flat = self.sum(on_parts.counted, batch)
             ends = np.cumsum([self._n_cells(members) for members in batch])
             for members, cells in zip(batch, np.split(flat, ends[:-1]), strict=True):
                 counted[members] = cells.reshape([cards[m] for m in members])
@@ -185,12 +174,14 @@ class PartedRows:
         self.check_countable(members)
         cards = [self.variables[m].n_states for m in members]
         places, most = tuple(members), self.ceiling.room
-        codes, weights = self.sum(_distinct, places, cards, most, add=_Merged(cards, most))
+        codes, weights = self.sum(
+            on_parts.distinct, places, cards, most, add=on_parts.Merged(cards, most)
+        )
         return Distinct(codes, weights)
 
     def moments(self, members: Sequence[int], by: Sequence[int] = ()) -> ConditionalMoments:
         """The moments of continuous members per configuration of the discrete variables in `by`."""
-        return self.sum(_moments, tuple(members), tuple(by))
+        return self.sum(on_parts.moments, tuple(members), tuple(by))
 
     def _n_cells(self, members: Sequence[int]) -> int:
         return math.prod(self.variables[m].n_states for m in members)
@@ -232,7 +223,7 @@ class PartedRows:
         items: list[Any] = list(self.parts)
         if own is not None:
             items = list(zip(self.parts, own, strict=True))
-        way = _on_part if own is None else _on_own_part
+        way = on_parts.on_part if own is None else on_parts.on_own_part
         parts = self.runner.keep(way, items, work, self.names, *shared, store=store)
         first = parts[0].load()
         made = PartedRows(
@@ -240,7 +231,7 @@ class PartedRows:
             self.ceiling, self.name, store,
         )  # fmt: skip
         made._passes = self._passes
-        weights, *missing = made.sum(_weighed)
+        weights, *missing = made.sum(on_parts.weighed)
         made.total_weight = float(weights)
         made.missing_cells = dict(zip(made.names, map(int, missing), strict=True))
         return made
@@ -253,7 +244,7 @@ class PartedRows:
         mine = self.select([v.name for v in inside])
         if mine.variables == tuple(inside):
             return mine
-        made = mine.transformed(_conformed, tuple(inside), unknown)
+        made = mine.transformed(on_parts.conformed, tuple(inside), unknown)
         made.n_rows = self.n_rows
         return made
 
@@ -278,7 +269,7 @@ class PartedRows:
                     "Allow more (--memory), or give fewer rows.",
                 ),
             )
-        return joined(list(self.each(_same)))
+        return joined(list(self.each(on_parts.same)))
 
     def sample(self, n_rows: int = SAMPLE_ROWS, seed: int | None = 0) -> Table:
         """About `n_rows` rows drawn at random, each as likely as it weighs; all if they are fewer.
@@ -286,14 +277,14 @@ class PartedRows:
         How many each part gives is drawn first, so the seed decides whatever the workers.
         """
         if self.n_stored <= n_rows:
-            return joined(list(self.each(_same)))
-        masses = np.array(list(self.each(_mass)))
+            return joined(list(self.each(on_parts.same)))
+        masses = np.array(list(self.each(on_parts.mass)))
         generator = np.random.default_rng(seed)
         shares = generator.multinomial(n_rows, masses / masses.sum())
         seeds = generator.integers(2**63, size=len(masses))
         own = list(zip(self.parts, shares.tolist(), seeds.tolist(), strict=True))
         self._passes[0] += 1
-        drawn = self.runner.each(_on_own_part, own, _drawn, self.names)
+        drawn = self.runner.each(on_parts.on_own_part, own, on_parts.drawn, self.names)
         return joined([table for table in drawn if table.n_rows])
 
     # What is refused ---------------------------------------------------------------------------
@@ -314,105 +305,3 @@ class PartedRows:
                     "cells; counting needs complete rows. Fill them in, leave those rows out, or "
                     "leave the column out."
                 )
-
-
-# On every part -----------------------------------------------------------------------------------
-
-
-def _on_part(part: Any, work: Callable[..., T], names: tuple[str, ...], *shared: Any) -> T:
-    table = loaded(part)
-    return work(table if table.names == names else table.select(names), *shared)
-
-
-def _on_own_part(
-    item: tuple[Any, ...], work: Callable[..., T], names: tuple[str, ...], *shared: Any
-) -> T:
-    part, *own = item
-    return _on_part(part, work, names, *own, *shared)
-
-
-def _conformed(table: Table, variables: tuple[Variable, ...], unknown: Unknown) -> list[Table]:
-    return [table.conform(variables, unknown=unknown)]
-
-
-def _weighed(table: Table) -> list[float]:
-    return [table.total_weight, *(float(table.missing(name).sum()) for name in table.names)]
-
-
-def _drawn(table: Table, n_rows: int, seed: int) -> Table:
-    """Rows drawn without replacement, where every row counts once; as they weigh, otherwise."""
-    generator = np.random.default_rng(seed)
-    if table.weights is None:
-        rows = generator.choice(table.n_rows, min(n_rows, table.n_rows), replace=False)
-        return table.take(np.sort(rows))
-    drawn = generator.multinomial(n_rows, table.weights / table.weights.sum())
-    kept = np.flatnonzero(drawn)
-    return table.take(kept).with_weights(drawn[kept].astype(np.float64))
-
-
-def _same(table: Table) -> Table:
-    return table
-
-
-def _mass(table: Table) -> float:
-    return table.total_weight
-
-
-def _counted(table: Table, sets: list[tuple[int, ...]]) -> Numbers:
-    from unveil.kernels.numbers import fixed
-    from unveil.kernels.parts import count_sets
-
-    used = sorted({m for members in sets for m in members})
-    cards = {m: table.variables[m].n_states for m in used}
-    place = {m: i for i, m in enumerate(used)}
-    sizes = [math.prod(cards[m] for m in members) for members in sets]
-    if not used:
-        return np.full(len(sets), table.total_weight)
-    strides = [
-        math.prod(cards[k] for k in members[i + 1 :])
-        for members in sets
-        for i in range(len(members))
-    ]
-    out = np.zeros(sum(sizes))
-    count_sets(
-        table.codes([table.names[m] for m in used]),
-        fixed(np.zeros(0) if table.weights is None else table.weights),
-        np.array([place[m] for members in sets for m in members], np.int64),
-        np.array(strides, np.int64),
-        np.cumsum([0, *(len(members) for members in sets)], dtype=np.int64),
-        np.cumsum([0, *sizes], dtype=np.int64),
-        out,
-    )
-    return out
-
-
-def _moments(table: Table, members: tuple[int, ...], by: tuple[int, ...]) -> ConditionalMoments:
-    return MemoryStatistics(table).moments(members, by)
-
-
-Assignments = tuple[npt.NDArray[np.int64], Numbers]
-
-
-def _distinct(table: Table, members: tuple[int, ...], cards: list[int], most: int) -> Assignments:
-    found = MemoryStatistics(table).distinct(members)
-    return found.codes, found.weights
-
-
-class _Merged:
-    """The distinct assignments of two parts together, in cell order."""
-
-    def __init__(self, cards: Sequence[int], most: int) -> None:
-        self._cards, self._most = list(cards), most
-
-    def __call__(self, a: Assignments, b: Assignments) -> Assignments:
-        codes = np.concatenate([a[0], b[0]])
-        if 4 * codes.nbytes > self._most:
-            raise SizeError(
-                f"the columns have more than {len(codes) // 2:,} different rows, whose list needs "
-                f"{size_words(BASE + 4 * codes.nbytes)} of memory; allow more",
-                hint=Hint("(memory=...)", "(--memory)"),
-            )
-        weights = np.concatenate([a[1], b[1]])
-        key = compact_positions(list(codes.T), self._cards, len(codes))
-        _, first, which = np.unique(key, return_index=True, return_inverse=True)
-        return codes[first], np.bincount(which.reshape(-1), weights, len(first)).astype(np.float64)

@@ -139,10 +139,11 @@ class Store:
     def _write(self, table: Table, path: Path) -> None:
         try:
             with open(path, "wb") as file:
+                # Not `tofile`, which says nothing of what did not fit on the disk.
                 for name in table.names:
-                    table.column(name).tofile(file)
+                    file.write(np.ascontiguousarray(table.column(name)).data)
                 if table.weights is not None:
-                    table.weights.tofile(file)
+                    file.write(np.ascontiguousarray(table.weights).data)
         except OSError as error:
             need = table.n_rows * row_bytes(table)
             path.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +13,8 @@ import pyarrow.parquet as parquet
 
 from unveil.engines.ceiling import Ceiling
 from unveil.engines.coding import coded
-from unveil.engines.door import Memory, open_source
+from unveil.engines.door import Memory
+from unveil.engines.installed import open_source
 from unveil.engines.protocol import Piece
 from unveil.engines.runners import ThreadRunner
 from unveil.errors import DataError, Hint
@@ -23,6 +25,9 @@ from unveil.table.options import Reading, Unknown
 from unveil.table.variable import Variable
 
 __all__ = ["write_posteriors"]
+
+NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+"""What systems say when a file does not fit."""
 
 
 def write_posteriors(
@@ -76,27 +81,34 @@ def write_posteriors(
     chunks = _chunks(source.pieces(), ceiling.part_rows(len(names)))
     ask = Reading(variables=known, unknown=unknown)
     found = workers.each(_predicted, chunks, network, ask, targets)
-    n_rows = 0
+    try:
+        n_rows = _written(found, target, source.name)
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        raise DataError(
+            f"{target}: the rows do not fit on the disk ({error.strerror or error}); nothing was "
+            "left behind. Free some room, or write elsewhere",
+            hint=Hint("", "(-o)"),
+        ) from error
+    return n_rows, targets
+
+
+def _written(parts: Iterator[Any], target: Path, name: str) -> int:
+    """How many rows were written to the file, which appears when it is whole."""
+    n_rows, writer = 0, None
     with atomic_write(target, "wb") as file:
-        writer: Any = None
         try:
-            for part in found:
-                if writer is None:
-                    writer = parquet.ParquetWriter(file, part.schema)
+            for part in parts:
+                writer = writer or parquet.ParquetWriter(file, part.schema)
                 writer.write_table(part.cast(writer.schema))
                 n_rows += part.num_rows
-        except OSError as error:
-            raise DataError(
-                f"{target}: the rows do not fit on the disk ({error.strerror or error}); nothing "
-                "was left behind. Free some room, or write elsewhere",
-                hint=Hint("", "(-o)"),
-            ) from error
         finally:
             if writer is not None:
                 writer.close()
-        if writer is None:
-            raise DataError(f"{source.name}: the table has no rows")
-    return n_rows, targets
+        if not n_rows:
+            raise DataError(f"{name}: the table has no rows")
+    return n_rows
 
 
 def _chunks(pieces: Sequence[Piece], part_rows: int) -> Iterator[tuple[str, Any]]:

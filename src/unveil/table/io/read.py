@@ -26,6 +26,9 @@ from unveil.table.variable import Variable
 
 __all__ = ["read_table"]
 
+_IN_PIECES = (
+    " (learn, fit, discover, cluster, info and predict read folders of Parquet and DuckDB files)"
+)
 _BINARY = {
     b"PK\x03\x04": "a zip archive or an Excel workbook; unpack it, or save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
@@ -112,6 +115,10 @@ def read_table(
     check_size(file, head, max_bytes)
     if head.startswith(ARROW_MAGIC):
         return _from_arrow(file, read_arrow(file, head), ask)
+    if head[8:12] == b"DUCK":
+        raise DataError(
+            f"{file}: this is a DuckDB file; write the rows as Parquet first{_IN_PIECES}"
+        )
     for magic, what in _BINARY.items():
         if head.startswith(magic):
             raise DataError(f"{file}: this is {what}")
@@ -134,7 +141,7 @@ def read_table(
 def _checked_path(path: str | os.PathLike[str]) -> Path:
     file = Path(path)
     if file.is_dir():
-        raise DataError(f"{file}: this is a folder; give the path of one file in it")
+        raise DataError(f"{file}: this is a folder; give the path of one file in it{_IN_PIECES}")
     if not file.exists():
         raise DataError(no_such_file(file))
     if not os.access(file, os.R_OK):
