@@ -22,7 +22,7 @@ from common import markdown_table, network_file, write_json
 
 import unveil
 from unveil import Network, TableCPD, Variable, datasets
-from unveil.discovery import Discovery, Settings, discover_networks
+from unveil.discovery import Discovery, Settings, Verdict, discover_networks
 from unveil.em import cheeseman_stutz, fit_em, structural_em
 from unveil.evaluate import log_loss, paired_gain
 from unveil.model.prior import EquivalentSampleSize
@@ -127,17 +127,22 @@ def _one(name: str, hidden: str, n_rows: int, seed: int, data: Path | None) -> d
     line = {
         "network": name, "hidden": hidden, "rows": n_rows, "seed": seed, "cpu_s": seconds,
         "claimed": bool(found.hidden), "gain": found.gain, "saved": saved.bits,
-        "saved_error": saved.standard_error, "none": none.bits, **_claim(found),
+        "saved_error": saved.standard_error, "none": none.bits, **_claim(found, test, none),
     }  # fmt: skip
     return line | (_beside_truth(truth, hidden, table, test, found, none, seed) if hidden else {})
 
 
-def _claim(found: Discovery) -> dict[str, Any]:
+def _claim(found: Discovery, test: Any, none: Any) -> dict[str, Any]:
     """Where it was put, what it was said to save, and in what interval."""
     told: dict[str, Any] = {}
     proof = getattr(found.rounds[-1], "confirmation", None) if found.rounds else None
     if proof is not None:
-        told = {"said": proof.saved.bits, "interval": list(proof.interval)}
+        told = {
+            "said": proof.saved.bits, "said_error": proof.saved.standard_error,
+            "interval": list(proof.interval), "chosen": proof.n_chosen, "folds": proof.n_folds,
+            "nats": proof.nats, "lucky_nats": proof.lucky_nats, "gained": proof.gained,
+            "lucky": proof.lucky, **_best_of(found, test, none),
+        }  # fmt: skip
         if proof.beyond is not None:
             told |= {"rival": proof.rival.name, "rival_saves": proof.without.bits,
                      "beyond": proof.beyond.bits,
@@ -149,6 +154,17 @@ def _claim(found: Discovery) -> dict[str, Any]:
     return told | {
         "states": found.network.variable(name).n_states, "children": list(dag.children(name)),
         "parents": list(dag.parents(name)),
+    }  # fmt: skip
+
+
+def _best_of(found: Discovery, test: Any, none: Any) -> dict[str, Any]:
+    """What the candidate that was decided on gains, and saves on test rows, kept or not."""
+    last = (Verdict.KEPT, Verdict.NOT_CONFIRMED, Verdict.EXPLAINED)
+    best = next(c for c in found.rounds[-1].candidates if c.verdict in last)
+    saved = paired_gain(log_loss(best.network, test), none)  # type: ignore[union-attr]
+    return {
+        "best_gain": best.gain, "best_predicts": best.predicted, "best_saves": saved.bits,
+        "best_saves_error": saved.standard_error, "best_near": sorted(best.neighbours),  # type: ignore[union-attr]
     }  # fmt: skip
 
 
