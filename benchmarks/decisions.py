@@ -210,14 +210,14 @@ def _words(x: dict[str, Any]) -> str:
 
 
 def _summary(part: str, lines: list[dict[str, Any]]) -> None:
-    """Tables of what was claimed, by tag and network; the others only where both tags have run."""
+    """Tables of what was claimed, by tag and network: where all tags have run, or all of each."""
     tags = sorted({x["tag"] for x in lines})
     both = set.intersection(*({_case(x) for x in lines if x["tag"] == t} for t in tags))
     head = ["sources", "network", "rows", "runs", "claimed", "worse", "saved, mean", "CPU s, mean"]
     head += ["original saves, mean", "exact", "part", "near", "elsewhere", "none", "truth above"]
     rows = []
     for tag in tags:
-        here = [x for x in lines if x["tag"] == tag and _case(x) in both]
+        here = [x for x in lines if x["tag"] == tag and (not both or _case(x) in both)]
         groups = sorted({(x["network"], x["rows"]) for x in here})
         for group in [*groups, ("all", 0)]:
             of = [x for x in here if group in ((x["network"], x["rows"]), ("all", 0))]
@@ -226,12 +226,16 @@ def _summary(part: str, lines: list[dict[str, Any]]) -> None:
     print(f"\n{part}, cases that all sources have run: {len(both)}\n")
     width = len(head) if part == "removed" else 8
     print(markdown_table(head[:width], [row[:width] for row in rows]))
-    inside = [
-        x["interval"][0] <= x["saved"] <= x["interval"][1]
-        for x in lines
-        if "interval" in x and x["claimed"]
-    ]
-    print(f"\n95% intervals that hold what was saved on test rows: {sum(inside)} of {len(inside)}")
+    for tag in tags:
+        said = [x for x in lines if x["tag"] == tag and "interval" in x]
+        for words, of in (("claimed", [x for x in said if x["claimed"]]), ("decided on", said)):
+            n = sum(x["interval"][0] <= _test_value(x) <= x["interval"][1] for x in of)
+            print(f"\n{tag}: 95% intervals that hold the test value, {words}: {n} of {len(of)}")
+
+
+def _test_value(x: dict[str, Any]) -> float:
+    """What the candidate that was decided on saves on test rows, kept or not."""
+    return float(x.get("best_saves", x["saved"]))
 
 
 def _case(x: dict[str, Any]) -> tuple[str, str, int, int]:
