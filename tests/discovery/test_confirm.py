@@ -11,12 +11,13 @@ from unveil.discovery import Settings, Verdict, discover_networks
 from unveil.discovery.afresh import found_afresh, known_of
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place
-from unveil.discovery.confirm import Confirmation, confirm
+from unveil.discovery.confirm import Confirmation, _fairly_without, confirm
 from unveil.discovery.rivals import RIVALS
 from unveil.discovery.starts import Star
 from unveil.em import fit_em
 from unveil.evaluate.log_loss import LogLoss
 from unveil.graph import DAG
+from unveil.model import fit
 from unveil.progress import Ticker
 from unveil.search.learn import learn
 
@@ -167,6 +168,18 @@ def test_the_place_alone_leads_to_the_variable_again():
     network = found_afresh(bench, [Place("H1", ("a", "b", "c", "d"))], Ticker())
     assert sorted(network.dag.neighbours("H1")) == ["a", "b", "c", "d"]
     assert bench.settings.score_of(network, bench.table) > bench.score + 20
+
+
+def test_what_the_search_gains_is_no_merit_of_the_variable():
+    """Where the network without stopped too early, it is searched for again before comparing."""
+    bench, candidate = with_a_star(of_one_mood(400))
+    table, settings = bench.table, bench.settings
+    poor = fit(DAG(table.names), table, settings.prior)
+    poor_bench = Bench.of(poor, settings.score_of(poor, table), table, settings, 1)
+    place = Place("H1", table.names)
+    fair = _fairly_without(poor_bench, candidate.network, place, Ticker())
+    assert fair.names == table.names
+    assert settings.score_of(fair, table) >= bench.score > poor_bench.score
 
 
 def test_folds_that_save_nothing_end_it_early():
