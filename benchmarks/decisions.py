@@ -22,7 +22,7 @@ from common import markdown_table, network_file, write_json
 
 import unveil
 from unveil import Network, TableCPD, Variable, datasets
-from unveil.discovery import Discovery, Settings, discover_networks
+from unveil.discovery import Discovery, Settings, Verdict, discover_networks
 from unveil.em import cheeseman_stutz, fit_em, structural_em
 from unveil.evaluate import log_loss, paired_gain
 from unveil.model.prior import EquivalentSampleSize
@@ -127,17 +127,22 @@ def _one(name: str, hidden: str, n_rows: int, seed: int, data: Path | None) -> d
     line = {
         "network": name, "hidden": hidden, "rows": n_rows, "seed": seed, "cpu_s": seconds,
         "claimed": bool(found.hidden), "gain": found.gain, "saved": saved.bits,
-        "saved_error": saved.standard_error, "none": none.bits, **_claim(found),
+        "saved_error": saved.standard_error, "none": none.bits, **_claim(found, test, none),
     }  # fmt: skip
     return line | (_beside_truth(truth, hidden, table, test, found, none, seed) if hidden else {})
 
 
-def _claim(found: Discovery) -> dict[str, Any]:
+def _claim(found: Discovery, test: Any, none: Any) -> dict[str, Any]:
     """Where it was put, what it was said to save, and in what interval."""
     told: dict[str, Any] = {}
     proof = getattr(found.rounds[-1], "confirmation", None) if found.rounds else None
     if proof is not None:
-        told = {"said": proof.saved.bits, "interval": list(proof.interval)}
+        told = {
+            "said": proof.saved.bits, "said_error": proof.saved.standard_error,
+            "interval": list(proof.interval), "chosen": proof.n_chosen, "folds": proof.n_folds,
+            "nats": proof.nats, "lucky_nats": proof.lucky_nats, "gained": proof.gained,
+            "lucky": proof.lucky, **_best_of(found, test, none),
+        }  # fmt: skip
         if proof.beyond is not None:
             told |= {"rival": proof.rival.name, "rival_saves": proof.without.bits,
                      "beyond": proof.beyond.bits,
@@ -149,6 +154,17 @@ def _claim(found: Discovery) -> dict[str, Any]:
     return told | {
         "states": found.network.variable(name).n_states, "children": list(dag.children(name)),
         "parents": list(dag.parents(name)),
+    }  # fmt: skip
+
+
+def _best_of(found: Discovery, test: Any, none: Any) -> dict[str, Any]:
+    """What the candidate that was decided on gains, and saves on test rows, kept or not."""
+    last = (Verdict.KEPT, Verdict.NOT_CONFIRMED, Verdict.EXPLAINED)
+    best = next(c for c in found.rounds[-1].candidates if c.verdict in last)
+    saved = paired_gain(log_loss(best.network, test), none)  # type: ignore[union-attr]
+    return {
+        "best_gain": best.gain, "best_predicts": best.predicted, "best_saves": saved.bits,
+        "best_saves_error": saved.standard_error, "best_near": sorted(best.neighbours),  # type: ignore[union-attr]
     }  # fmt: skip
 
 
@@ -194,14 +210,14 @@ def _words(x: dict[str, Any]) -> str:
 
 
 def _summary(part: str, lines: list[dict[str, Any]]) -> None:
-    """Tables of what was claimed, by tag and network; the others only where both tags have run."""
+    """Tables of what was claimed, by tag and network: where all tags have run, or all of each."""
     tags = sorted({x["tag"] for x in lines})
     both = set.intersection(*({_case(x) for x in lines if x["tag"] == t} for t in tags))
     head = ["sources", "network", "rows", "runs", "claimed", "worse", "saved, mean", "CPU s, mean"]
     head += ["original saves, mean", "exact", "part", "near", "elsewhere", "none", "truth above"]
     rows = []
     for tag in tags:
-        here = [x for x in lines if x["tag"] == tag and _case(x) in both]
+        here = [x for x in lines if x["tag"] == tag and (not both or _case(x) in both)]
         groups = sorted({(x["network"], x["rows"]) for x in here})
         for group in [*groups, ("all", 0)]:
             of = [x for x in here if group in ((x["network"], x["rows"]), ("all", 0))]
@@ -210,12 +226,16 @@ def _summary(part: str, lines: list[dict[str, Any]]) -> None:
     print(f"\n{part}, cases that all sources have run: {len(both)}\n")
     width = len(head) if part == "removed" else 8
     print(markdown_table(head[:width], [row[:width] for row in rows]))
-    inside = [
-        x["interval"][0] <= x["saved"] <= x["interval"][1]
-        for x in lines
-        if "interval" in x and x["claimed"]
-    ]
-    print(f"\n95% intervals that hold what was saved on test rows: {sum(inside)} of {len(inside)}")
+    for tag in tags:
+        said = [x for x in lines if x["tag"] == tag and "interval" in x]
+        for words, of in (("claimed", [x for x in said if x["claimed"]]), ("decided on", said)):
+            n = sum(x["interval"][0] <= _test_value(x) <= x["interval"][1] for x in of)
+            print(f"\n{tag}: 95% intervals that hold the test value, {words}: {n} of {len(of)}")
+
+
+def _test_value(x: dict[str, Any]) -> float:
+    """What the candidate that was decided on saves on test rows, kept or not."""
+    return float(x.get("best_saves", x["saved"]))
 
 
 def _case(x: dict[str, Any]) -> tuple[str, str, int, int]:

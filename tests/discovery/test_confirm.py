@@ -8,13 +8,16 @@ import pytest
 
 from unveil import Table, Variable
 from unveil.discovery import Settings, Verdict, discover_networks
+from unveil.discovery.afresh import found_afresh, known_of
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place
-from unveil.discovery.confirm import Confirmation, confirm
+from unveil.discovery.confirm import Confirmation, _fairly_without, confirm
 from unveil.discovery.rivals import RIVALS
+from unveil.discovery.starts import Star
 from unveil.em import fit_em
 from unveil.evaluate.log_loss import LogLoss
 from unveil.graph import DAG
+from unveil.model import fit
 from unveil.progress import Ticker
 from unveil.search.learn import learn
 
@@ -95,13 +98,19 @@ def test_the_interval_is_wider_than_the_folds_say():
     assert replace(found, max_luck=0.5).luck == pytest.approx(0)
 
 
+def bits_saved(mean, spread, n=400):
+    """What rows save: `mean` bits each, with that standard deviation."""
+    return LogLoss.of(mean + spread * np.tile([-1.0, 1.0], n // 2), np.ones(n))
+
+
 def test_score_rows_folds_and_rivals_all_have_a_word():
     """Each of them alone can refuse what the others speak for."""
-    some, less = (LogLoss.of(np.array(bits), np.ones(2)) for bits in ([0.1, 0.2], [-0.1, 0.0]))
+    some, less = bits_saved(0.1, 0.2), bits_saved(-0.001, 0.2)
     sure = Confirmation(some, 10, 10, nats=20.0, lucky_nats=6.0)
     assert sure.is_sure
     assert not sure.is_explained
-    assert not replace(sure, nats=5.9).is_sure
+    assert not replace(sure, nats=-20.0).is_sure
+    assert not replace(sure, lucky_nats=30.0).is_sure
     assert not replace(sure, saved=less).is_sure
     assert not replace(sure, n_chosen=5).is_sure
     beside = replace(sure, rival=RIVALS[0], without=some, beyond=some)
@@ -109,6 +118,77 @@ def test_score_rows_folds_and_rivals_all_have_a_word():
     explained = replace(beside, beyond=less)
     assert not explained.is_sure
     assert explained.is_explained
+
+
+def test_what_is_gained_is_the_mean_of_both_in_nats():
+    found = Confirmation(bits_saved(0.1, 0.2), 10, 10, nats=20.0, lucky_nats=6.0)
+    rows = 400 * 0.1 * math.log(2)
+    assert found.gained == pytest.approx((20.0 + rows) / 2)
+    beside = replace(found, rival=RIVALS[0], without=found.saved, beyond=bits_saved(0.02, 0.2))
+    assert beside.gained == pytest.approx((20.0 + rows / 5) / 2)
+
+
+def test_rows_that_differ_much_ask_for_more():
+    """The same gain in score and on rows left out is sure, or luck, by how rows differ in it."""
+    alike, apart = (
+        Confirmation(bits_saved(0.05, spread), 10, 10, nats=14.0, lucky_nats=6.0)
+        for spread in (0.2, 1.2)
+    )
+    assert alike.gained == pytest.approx(apart.gained)
+    assert alike.lucky == 6.0
+    assert apart.lucky == pytest.approx(1.645 * apart.saved.total_error, rel=1e-3)
+    assert alike.is_sure
+    assert not apart.is_sure
+    assert replace(apart, max_luck=0.3).is_sure
+
+
+def test_a_strong_score_needs_rows_left_out_to_agree_only():
+    """Ten thousand rows, a gain of 127 nats, and rows left out that alone could not tell."""
+    rows = bits_saved(0.002, 0.3, 10_000)
+    found = Confirmation(rows, 10, 10, nats=127.0, lucky_nats=6.0)
+    assert found.interval[0] < 0
+    assert found.is_sure
+    assert not replace(found, nats=20.0).is_sure
+
+
+def test_folds_are_told_where_candidates_ended_and_no_arcs():
+    _, candidate = with_a_star(of_one_mood(200))
+    elsewhere = replace(candidate, place=Place("H1", ("a", "b")))
+    (known,) = known_of([elsewhere, candidate], 12, 1)
+    assert known == Place("H1", ("a", "b", "c", "d"))
+    assert known_of([elsewhere], 3, 1) == (elsewhere.place,)
+    wide = replace(candidate, place=Place("H1", candidate.place.nodes, "cluster"))
+    ended, star = known_of([wide], 12, 1)
+    assert ended == known
+    assert star == Star(wide.place, 2, "cluster", 1)
+
+
+def test_the_place_alone_leads_to_the_variable_again():
+    bench, _ = with_a_star(of_one_mood(800))
+    network = found_afresh(bench, [Place("H1", ("a", "b", "c", "d"))], Ticker())
+    assert sorted(network.dag.neighbours("H1")) == ["a", "b", "c", "d"]
+    assert bench.settings.score_of(network, bench.table) > bench.score + 20
+
+
+def test_what_the_search_gains_is_no_merit_of_the_variable():
+    """Where the network without stopped too early, it is searched for again before comparing."""
+    bench, candidate = with_a_star(of_one_mood(400))
+    table, settings = bench.table, bench.settings
+    poor = fit(DAG(table.names), table, settings.prior)
+    poor_bench = Bench.of(poor, settings.score_of(poor, table), table, settings, 1)
+    place = Place("H1", table.names)
+    fair = _fairly_without(poor_bench, candidate.network, place, Ticker())
+    assert fair.names == table.names
+    assert settings.score_of(fair, table) >= bench.score > poor_bench.score
+
+
+def test_folds_that_save_nothing_end_it_early():
+    generator = np.random.default_rng(3)
+    coins = binary({n: generator.integers(0, 2, 100) for n in "abcd"})
+    bench, candidate = with_a_star(coins)
+    found = confirm(bench, [candidate], Ticker(), folds=10)
+    assert found.n_folds == 4
+    assert not found.is_sure
 
 
 def test_luck_grows_with_the_places_tried():

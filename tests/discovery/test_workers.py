@@ -40,6 +40,18 @@ def test_other_processes_give_the_same(bench):
     assert [found[0].network for found in here] == [found[0].network for found in there]
 
 
+def squared(bench, number, ticker):
+    return number**2
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_each_gives_what_comes_of_every_item_until_stopped(bench, n_jobs):
+    workers = Workers(n_jobs, 0.0)
+    assert list(workers.each(squared, bench, range(5), Ticker(), "number")) == [0, 1, 4, 9, 16]
+    stopped = Ticker(lambda step: not step.detail.startswith("number 3"))
+    assert list(workers.each(squared, bench, range(5), stopped, "number")) == [0, 1, 4]
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_listener_hears_every_step_and_may_stop(bench, n_jobs):
     heard = []

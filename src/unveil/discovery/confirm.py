@@ -14,16 +14,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unveil.discovery.afresh import found_afresh
+from unveil.discovery.afresh import Known, found_afresh, known_of
+from unveil.discovery.baseline import learn_without
 from unveil.discovery.bench import Bench
-from unveil.discovery.candidates import Candidate
+from unveil.discovery.candidates import Candidate, Place
 from unveil.discovery.predictions import cross_validated, drawn_rows
 from unveil.discovery.rivals import RIVALS, Rival, without_further
-from unveil.discovery.settings import Settings
+from unveil.discovery.workers import Workers
 from unveil.evaluate.folds import fold_tables, n_cases
 from unveil.evaluate.log_loss import LogLoss, log_loss
 from unveil.model.network import Network
@@ -34,8 +36,8 @@ __all__ = ["Confirmation", "confirm", "luck_in_errors"]
 
 FOLDS = 10
 INNER_FOLDS = 3
-GLANCED = 3
-"""After so many folds a rival that predicts no better than plain tables is given up."""
+GLANCED = 4
+"""After so many folds what saves nothing is given up."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +80,33 @@ class Confirmation:
         return luck_in_errors(self.max_luck) * self.error
 
     @property
-    def is_sure(self) -> bool:
-        """Whether it holds: chosen in most folds, and better than all else by score and by rows.
+    def gained(self) -> float:
+        """What all rows gain by it, in nats: the mean of what score and rows left out say.
 
-        What rows left out save says little where rows are few, so that it only has to be more than
-        nothing, over plain tables and over the best rival. How sure that is, is for the score to
-        say: learned from the rows of a fold alone, it has to gain more than luck would.
+        The score adds up how well each row is predicted from those before it, from the first on;
+        rows left out say how well from nearly all others. Both are in nats, and about the same
+        rows.
         """
-        return self._saves and self._beyond > 0 and self.nats > self.lucky_nats
+        return 0.5 * (self.nats - self._over_rivals.log_likelihood)
+
+    @property
+    def lucky(self) -> float:
+        """What luck would gain with probability `max_luck`, in nats.
+
+        The more of two: what the score of the best of all places gains, and as many standard errors
+        of such a gain, as the rows differ in it, as luck gets that often (Vuong 1989).
+        """
+        errors = luck_in_errors(self.max_luck) * self._over_rivals.total_error
+        return max(self.lucky_nats, errors)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it holds: chosen in most folds, better than all else, and by more than luck.
+
+        Rows left out have to be predicted better than without it, in the plain way and in that of
+        the best rival; and what score and rows left out gain has to be more than luck would.
+        """
+        return self._saves and self._over_rivals.bits > 0 and self.gained > self.lucky
 
     @property
     def is_explained(self) -> bool:
@@ -97,8 +118,8 @@ class Confirmation:
         return self.saved.bits > 0 and 2 * self.n_chosen > self.n_folds
 
     @property
-    def _beyond(self) -> float:
-        return self.saved.bits if self.beyond is None else self.beyond.bits
+    def _over_rivals(self) -> LogLoss:
+        return self.saved if self.beyond is None else self.beyond
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -123,6 +144,15 @@ def luck_in_errors(probability: float) -> float:
 
 
 @dataclass(frozen=True)
+class _Task:
+    """What one fold is about: what it is told, the rows to learn from, and those left out."""
+
+    known: tuple[Known, ...]
+    rows: Table
+    left_out: Table
+
+
+@dataclass(frozen=True)
 class _Fold:
     """The rows learned from and left out, and the networks that were chosen without the latter."""
 
@@ -131,6 +161,9 @@ class _Fold:
     without: Network
     found: Network
     chosen: bool
+    nats: float
+    plain: LogLoss
+    loss: LogLoss
 
 
 def confirm(
@@ -139,96 +172,107 @@ def confirm(
     ticker: Ticker,
     folds: int = FOLDS,
     places: int = 1,
+    workers: Workers | None = None,
 ) -> Confirmation | None:
-    """The confirmation for the best of so many places, or `None` if it was stopped."""
+    """The confirmation for the best of so many places, or `None` if it was stopped.
+
+    Once some folds have shown that nothing is saved, the others are left out.
+    """
     table = drawn_rows(bench.table, bench.seed)
     folds = min(folds, n_cases(table))
-    done = []
-    for rows, left_out in fold_tables(table, folds, bench.seed, bench.settings.blocks):
-        done.append(_fold(bench, finalists, rows, left_out, ticker))
-        words = f"fold {len(done)} of {folds}"
-        if not ticker.offer("", len(done), float("nan"), detail=words):
-            return None
-    plain = [log_loss(f.without, f.left_out) for f in done]
-    found = [log_loss(f.found, f.left_out) for f in done]
+    known = known_of(finalists, bench.settings.max_children, bench.seed)
+    tasks = [
+        _Task(known, rows, left_out)
+        for rows, left_out in fold_tables(table, folds, bench.seed, bench.settings.blocks)
+    ]
+    done: list[_Fold] = []
+    workers = workers or Workers(1)
+    with closing(workers.each(_fold, bench, tasks, ticker, "fold")) as results:
+        for fold in results:
+            done.append(fold)
+            if len(done) == GLANCED and _found_saves(done).bits <= 0:
+                break
+    hopeless = len(done) == GLANCED < folds and _found_saves(done).bits <= 0
+    if len(done) < folds and not hopeless:
+        return None
     max_luck = bench.settings.max_luck
     first = Confirmation(
-        _saved(found, plain), sum(f.chosen for f in done), folds, _gained(bench.settings, done),
-        math.log(places / max_luck), max_luck=max_luck,
+        _found_saves(done), sum(f.chosen for f in done), len(done),
+        float(np.mean([f.nats for f in done])), math.log(places / max_luck), max_luck=max_luck,
     )  # fmt: skip
-    if first.saved.bits <= 0:
-        return first
-    return _beside_rivals(bench, done, plain, found, first, ticker)
+    return first if first.saved.bits <= 0 else _beside_rivals(bench, done, first, workers, ticker)
 
 
 def _beside_rivals(
-    bench: Bench,
-    done: Sequence[_Fold],
-    plain: list[LogLoss],
-    found: list[LogLoss],
-    first: Confirmation,
-    ticker: Ticker,
+    bench: Bench, done: Sequence[_Fold], first: Confirmation, workers: Workers, ticker: Ticker
 ) -> Confirmation | None:
     """The same beside the best rival: of what was found, whichever form predicts better counts."""
-    rivals: list[tuple[Rival, list[LogLoss]]] = []
-    for rival in RIVALS:
-        losses = _losses_of(rival, bench, done, plain, ticker)
-        if not ticker.keep_going():
-            return None
-        if losses is not None:
-            rivals.append((rival, losses))
-    if not rivals:
+    plain, found = [f.plain for f in done], [f.loss for f in done]
+    by_fold = list(workers.each(_rivals_of, bench, done, ticker, "rivals, fold"))
+    if len(by_fold) < len(done):
+        return None
+    saved = {
+        i: _saved([of[i] for of in by_fold], plain)
+        for i in range(len(RIVALS))
+        if all(i in of for of in by_fold)
+    }
+    best = max(saved, key=lambda i: saved[i].bits, default=None)
+    if best is None or saved[best].bits <= 0:
         return first
-    best, losses = max(rivals, key=lambda r: _saved(r[1], plain).bits)
-    both = []
-    for fold, loss in zip(done, losses, strict=True):
-        network = best.of(fold.found, bench, fold.rows, ticker) if fold.chosen else None
-        both.append(loss if network is None else log_loss(network, fold.left_out))
-        if not ticker.keep_going():
-            return None
+    losses = [of[best] for of in by_fold]
+    items = [(best, fold) for fold in done]
+    both = list(workers.each(_in_form_of, bench, items, ticker, "in its form, fold"))
+    if len(both) < len(done):
+        return None
     beyond = max(_saved(found, losses), _saved(both, losses), key=lambda saved: saved.bits)
-    return replace(first, rival=best, without=_saved(losses, plain), beyond=beyond)
+    return replace(first, rival=RIVALS[best], without=saved[best], beyond=beyond)
 
 
-def _gained(settings: Settings, done: Sequence[_Fold]) -> float:
-    """What the score of the rows learned from gains by what was found, in the mean over folds."""
-    return float(
-        np.mean([settings.score_of(f.found, f.rows) - settings.score_of(f.without, f.rows)
-                 if f.chosen else 0.0 for f in done])
-    )  # fmt: skip
+def _rivals_of(bench: Bench, fold: _Fold, ticker: Ticker) -> dict[int, LogLoss]:
+    """What every rival that can be had loses on the rows left out, by its place among them."""
+    networks = {i: r.of(fold.without, bench, fold.rows, ticker) for i, r in enumerate(RIVALS)}
+    return {i: log_loss(n, fold.left_out) for i, n in networks.items() if n is not None}
 
 
-def _losses_of(
-    rival: Rival, bench: Bench, done: Sequence[_Fold], plain: list[LogLoss], ticker: Ticker
-) -> list[LogLoss] | None:
-    """What a rival loses on the rows left out; `None`, if it predicts no better than plain tables.
-
-    After a few folds that is clear enough for some.
-    """
-    losses: list[LogLoss] = []
-    for fold in done:
-        network = rival.of(fold.without, bench, fold.rows, ticker)
-        if network is None or not ticker.keep_going():
-            return None
-        losses.append(log_loss(network, fold.left_out))
-        so_far = _saved(losses, plain[: len(losses)])
-        if len(losses) == GLANCED and so_far.bits < -so_far.standard_error:
-            return None
-    return losses if so_far.bits > 0 else None
+def _in_form_of(bench: Bench, item: tuple[int, _Fold], ticker: Ticker) -> LogLoss:
+    """What was found loses if it is learned the rival's way, or as it is, if it cannot be."""
+    number, fold = item
+    network = fold.found if fold.chosen else fold.without
+    formed = RIVALS[number].of(network, bench, fold.rows, ticker)
+    return fold.loss if formed is None else log_loss(formed, fold.left_out)
 
 
-def _fold(
-    bench: Bench, finalists: Sequence[Candidate], rows: Table, left_out: Table, ticker: Ticker
-) -> _Fold:
+def _fold(bench: Bench, task: _Task, ticker: Ticker) -> _Fold:
+    """All that is chosen without the rows left out, and how well it predicts them."""
+    rows, settings = task.rows, bench.settings
     without = without_further(bench, rows, ticker)
-    here = Bench.of(
-        without, bench.settings.score_of(without, rows), rows, bench.settings, bench.seed
+    here = Bench.of(without, settings.score_of(without, rows), rows, settings, bench.seed)
+    found = found_afresh(here, task.known, ticker)
+    if found is not None:
+        without = _fairly_without(here, found, task.known[0], ticker)
+    chosen = found is not None and (
+        _merit(bench, found, rows, ticker) > _merit(bench, without, rows, ticker)
     )
-    tried = (found_afresh(here, c, ticker) for c in finalists)
-    found = [network for network in tried if network is not None]
-    merits = [_merit(bench, network, rows, ticker) for network in [without, *found]]
-    best = int(np.argmax(merits))
-    return _Fold(rows, left_out, without, [without, *found][best], best > 0)
+    network = found if found is not None and chosen else without
+    nats = settings.score_of(network, rows) - settings.score_of(without, rows)
+    plain, loss = (log_loss(n, task.left_out) for n in (without, network))
+    return _Fold(rows, task.left_out, without, network, chosen, nats, plain, loss)
+
+
+def _fairly_without(here: Bench, found: Network, known: Known, ticker: Ticker) -> Network:
+    """The network without the variable that was found, searched for from there as well.
+
+    The search for the one had more to begin from than that for the other; what that gains is no
+    merit of the variable. A round does the same, before it comes to folds.
+    """
+    name = known.name if isinstance(known, Place) else known.place.name
+    other = learn_without(found, name, here.table, here.settings, here.seed, ticker)
+    better = here.settings.score_of(other, here.table) > here.score
+    return other if better else here.network
+
+
+def _found_saves(done: Sequence[_Fold]) -> LogLoss:
+    return _saved([f.loss for f in done], [f.plain for f in done])
 
 
 def _merit(bench: Bench, network: Network, rows: Table, ticker: Ticker) -> float:

@@ -50,8 +50,9 @@ class Evidence(Record):
       again, from the other folds alone
     - `error`: the standard error of that, with what learning from other rows would change
     - `chosen`: the share of folds in which one was chosen at all
+    - `gained`: the nats that score and rows left out gain, taken together (`Confirmation.gained`)
     - `lucky_gain`, `lucky_bits`: what luck alone would have given to the best of so many places
-      (`n_places`) with probability `max_luck`: nats of score, and bits per row
+      (`n_places`) with probability `max_luck`: nats of that kind, and bits per row
     - `stability`: of so many resampled tables, the share in which the score still prefers it
     - `averaged`: how probable it and its links are over the best structures
     """
@@ -71,6 +72,7 @@ class Evidence(Record):
     n_places: int = 1
     averaged: Averaged | None = None
     max_luck: float = 0.05
+    gained: float = float("nan")
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -94,9 +96,9 @@ class Evidence(Record):
         if not self.lucky_bits > 0:
             return ""
         return (
-            f"after {self.n_places} places tried, luck alone may, with probability "
-            f"{self.max_luck:.0%}, gain {self.lucky_gain:.1f} nats of score and "
-            f"{self.lucky_bits:.4f} bits per row"
+            f"score and rows left out, taken together, gain {self.gained:.1f} nats; after "
+            f"{self.n_places} places tried, luck alone may, with probability {self.max_luck:.0%}, "
+            f"gain {self.lucky_gain:.1f} nats and {self.lucky_bits:.4f} bits per row"
         )
 
 
@@ -148,8 +150,9 @@ def evidence_for(
     share = wins / done if done else float("nan")
     return Evidence(
         name, gain, gain_in_words(name, gain), proof.saved, share, done, proof.error,
-        proof.n_chosen / proof.n_folds, proof.lucky_nats, proof.luck,
+        proof.n_chosen / proof.n_folds, proof.lucky, proof.luck,
         n_places(round_.candidates), averaged(before.dag, round_.candidates), settings.max_luck,
+        proof.gained,
     )  # fmt: skip
 
 

@@ -247,7 +247,7 @@ def step(task: Task, state: State) -> tuple[State, Step]:
             tried = tuple(replace(c, gain=c.gain + state.score - better.score) for c in tried)
             state, best = better, choose_best(tried, task.settings.min_gain)
             bench = Bench.of(state.network, state.score, task.table, task.settings, task.seed)
-    proof = None if best is None else _confirmed(bench, tried, best, ticker)
+    proof = None if best is None else _confirmed(task, bench, tried, best, ticker)
     kept = best if best is not None and _is_sure(best, proof, task.settings.max_luck) else None
     doubted = best if kept is None else None
     if kept is not None:
@@ -263,12 +263,18 @@ def step(task: Task, state: State) -> tuple[State, Step]:
 
 
 def _confirmed(
-    bench: Bench, tried: Sequence[Candidate | Refused], best: Candidate, ticker: Ticker
+    task: Task,
+    bench: Bench,
+    tried: Sequence[Candidate | Refused],
+    best: Candidate,
+    ticker: Ticker,
 ) -> Confirmation | None:
     """What choosing it anew in every fold saves; `None`, if there is no time for it."""
     limits = graced(ticker.part("confirming"))
     limits.offer("", 0, float("nan"))
-    return confirm(bench, finalists(tried, best), limits, places=n_places(tried))
+    return confirm(
+        bench, finalists(tried, best), limits, places=n_places(tried), workers=task.workers
+    )
 
 
 def _is_sure(best: Candidate, proof: Confirmation | None, max_luck: float) -> bool:

@@ -54,7 +54,7 @@ class Rival:
         if self.local is not None:
             return compacted(network, rows, bench.settings, bench.seed, ticker, self.local)
         if rows.is_complete and not set(network.names) - set(rows.names):
-            return without_further(replace(bench, network=network), rows, ticker)
+            return learn_complete(rows, bench.settings, 0, bench.seed, network.dag, ticker)
         return readapted(bench, network, rows, ticker)
 
 

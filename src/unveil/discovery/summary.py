@@ -131,8 +131,8 @@ def _not_confirmed(best: Candidate | Refused, proof: Confirmation, places: int) 
         f"Too close to call: of {places} places tried, the best candidate ({best.n_states} states "
         f"behind {', '.join(best.children)}) gains {best.gain:.1f} nats of score, but chosen anew "
         f"without the rows left out it saves {proof.saved.bits:+.4f} bits on each of them (95% "
-        f"interval {low:+.4f} to {high:+.4f}) and gains {proof.nats:.1f} nats "
-        f"({proof.lucky_nats:.1f} would be luck), in {proof.n_chosen} of {proof.n_folds} folds."
+        f"interval {low:+.4f} to {high:+.4f}), in {proof.n_chosen} of {proof.n_folds} folds. "
+        f"{_together(proof)}"
     )
 
 
@@ -145,7 +145,14 @@ def _explained(best: Candidate | Refused, proof: Confirmation, places: int) -> s
         f"({best.n_states} states behind {', '.join(best.children)}) saves {proof.saved.bits:.4f} "
         f"bits per row left out, but {proof.rival.name} saves {proof.without.bits:.4f} without it, "
         f"and beyond that it saves {proof.beyond.bits:+.4f} (standard error "
-        f"{proof.beyond.standard_error:.4f}). Try {proof.rival.advice}."
+        f"{proof.beyond.standard_error:.4f}). {_together(proof)} Try {proof.rival.advice}."
+    )
+
+
+def _together(proof: Confirmation) -> str:
+    return (
+        f"Score and rows left out, taken together, gain {proof.gained:.1f} nats; "
+        f"{proof.lucky:.1f} would be luck."
     )
 
 

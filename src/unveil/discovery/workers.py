@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from os import cpu_count
-from typing import Any
+from typing import Any, TypeVar
 
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Refused
@@ -27,6 +27,7 @@ __all__ = ["Found", "Work", "Workers"]
 Found = list[Candidate | Refused]
 Work = Callable[[Bench, Any, Ticker], Found]
 """What is done with one item; a function of a module, so that other processes know it."""
+R = TypeVar("R")
 
 WORTH_STARTING = 5.0
 """Seconds of work ahead from which on processes are started for it."""
@@ -78,7 +79,7 @@ class Workers:
                     answer = next(results, None)
                     if answer is None:
                         break
-                    found, whole = answer
+                    found, whole = answer[0] or [], answer[1]
                     if whole and page is not None:
                         page.note(number, found)
                 done.append(found)
@@ -89,12 +90,39 @@ class Workers:
                     break
         return done
 
-    def _results(
-        self, work: Work, bench: Bench, items: Sequence[Any], ticker: Ticker
-    ) -> Generator[tuple[Found, bool], None, None]:
-        """What comes of every item, and whether it is all that could."""
+    def each(
+        self,
+        work: Callable[[Bench, Any, Ticker], R | None],
+        bench: Bench,
+        items: Sequence[Any],
+        ticker: Ticker,
+        words: str,
+    ) -> Generator[R, None, None]:
+        """What the work gives for every item, in their order; the end, if it was stopped.
 
-        def here(item: Any) -> tuple[Found, bool]:
+        `words` is what the items are called when they are told.
+        """
+        done = 0
+        with closing(self._results(work, bench, items, ticker)) as results:
+            for found, whole in results:
+                done += 1
+                told = f"{words} {done} of {len(items)}"
+                if found is None or not whole:
+                    return
+                yield found
+                if not ticker.offer("", done, float("nan"), detail=told):
+                    return
+
+    def _results(
+        self,
+        work: Callable[[Bench, Any, Ticker], R],
+        bench: Bench,
+        items: Sequence[Any],
+        ticker: Ticker,
+    ) -> Generator[tuple[R | None, bool], None, None]:
+        """What comes of every item, and whether it is all that could; `None` for one that died."""
+
+        def here(item: Any) -> tuple[R, bool]:
             return work(bench, item, ticker), ticker.keep_going()
 
         if not items:
@@ -125,7 +153,7 @@ class Workers:
                         UnveilWarning,
                         stacklevel=2,
                     )
-                    yield [], False
+                    yield None, False
                 elif answer.error is not None:
                     raise answer.error
                 else:
