@@ -12,7 +12,7 @@
 """
 
 from unveil.bottleneck.call import ib_em
-from unveil.bottleneck.continuation import Continuation, Point
+from unveil.bottleneck.course import Continuation, Point
 from unveil.bottleneck.hierarchy import learn_hierarchy
 from unveil.bottleneck.result import Bottlenecked, RandomStarts
 

@@ -27,7 +27,8 @@ import numpy.typing as npt
 from scipy.special import gammaln
 
 from unveil.bottleneck.call import ib_em
-from unveil.bottleneck.continuation import Continuation, Place, _Follower
+from unveil.bottleneck.continuation import Follower
+from unveil.bottleneck.course import Continuation, Place
 from unveil.bottleneck.mean_field import FieldParameters, MeanField
 from unveil.bottleneck.result import Bottlenecked
 from unveil.em.starts import network_to_start
@@ -103,7 +104,7 @@ def learn_hierarchy(
     network = network_to_start("random", dag, variables, table, None, generator)
     problem = MeanField(network, table, [root.name], prior)
     most = max_states if n_states is None else n_states
-    follower = _Follower(
+    follower = Follower(
         continuation or Continuation(exchanges=0), [most], 1.0, n_states is None, tolerance,
         max_iterations, generator, ticker,
     )  # fmt: skip
@@ -143,7 +144,7 @@ class _Grower:
     """The continuation with changes of structure between its steps."""
 
     def __init__(
-        self, follower: _Follower, most: int, max_hidden: int, information: float, entropy: float
+        self, follower: Follower, most: int, max_hidden: int, information: float, entropy: float
     ) -> None:
         self.follower, self.most, self.max_hidden = follower, most, max_hidden
         self.information, self.entropy = information, entropy
