@@ -45,6 +45,7 @@ def learn_hierarchy(
     prior: DirichletPrior | None = None,
     *,
     start: DAG | None = None,
+    root: str = "H1",
     enrich: bool = True,
     replace_parents: bool = True,
     max_hidden: int = 10,
@@ -63,7 +64,8 @@ def learn_hierarchy(
 
     Every column has one parent, a hidden variable; hidden variables have at most one. Each has
     `n_states`, or as many as the score tells apart (`None`, at most `max_states`). It begins with
-    one parent of all columns, or with the hierarchy `start` (nodes without a column are hidden).
+    one parent of all columns, called `root`, or with the hierarchy `start` (nodes without a column
+    are hidden).
     Unless `enrich` is off, a hidden variable may get a new one below it once I(T; Y) is beyond
     `information` of log |T|, for three columns whose entropy given T is at least `entropy` of the
     most there can be; there will be at most `max_hidden`. Unless `replace_parents` is off, columns
@@ -79,7 +81,7 @@ def learn_hierarchy(
     """
     table = as_table(data, weights)
     _check(table, n_states, max_hidden, information, entropy)
-    dag = _checked_start(start, table)
+    dag = _checked_start(start, root, table)
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
     generator, ticker = np.random.default_rng(seed), Ticker.of(progress, time_limit)
@@ -114,10 +116,10 @@ def learn_hierarchy(
     )  # fmt: skip
 
 
-def _checked_start(start: DAG | None, table: Table) -> DAG:
+def _checked_start(start: DAG | None, root: str, table: Table) -> DAG:
     """The hierarchy to begin with: that which was given, or one parent of all columns."""
     if start is None:
-        root = free_name("H1", table.names)
+        root = free_name(root, table.names)
         return DAG([root, *table.names], [(root, name) for name in table.names])
     lacking = [name for name in table.names if name not in start.nodes]
     if lacking:

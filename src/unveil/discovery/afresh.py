@@ -11,6 +11,7 @@ from __future__ import annotations
 from unveil.discovery.adaptation import adapt_candidate, adapted
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate
+from unveil.discovery.narrow import Narrow, narrowed
 from unveil.discovery.rivals import readapted
 from unveil.discovery.starts import Star, first_look, graphs_at, started
 from unveil.model.network import Network
@@ -25,6 +26,8 @@ AS_CONSTRUCTED, ANEW = 1, 2
 def found_afresh(bench: Bench, candidate: Candidate, ticker: Ticker) -> Network | None:
     """The network that comes of the candidate's place on the rows of `bench`, if there is one."""
     begin = _at_a_signature if candidate.place.start == "agglomerated" else _at_a_star
+    if candidate.place.is_followed:
+        begin = _at_a_course
     try:
         found = begin(bench, candidate, ticker)
     except MemoryError:
@@ -43,9 +46,15 @@ def _at_a_signature(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candi
     return max((adapt_candidate(bench, c, ticker) for c in chosen), key=_gain, default=None)
 
 
+def _at_a_course(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate | None:
+    n_states = None if candidate.others and bench.n_states is None else candidate.n_states
+    tried = narrowed(bench, Narrow(candidate.place, n_states), ticker)
+    return max((c for c in tried if isinstance(c, Candidate)), key=_gain, default=None)
+
+
 def _at_a_star(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate | None:
     place, adapt = candidate.place, bench.settings.adapt
-    assert place.start != "agglomerated"
+    assert place.start in ("cluster", "random")
     first = started(bench, Star(place, candidate.n_states, place.start, bench.seed), ticker)
     plain = adapted(bench, first, "em", ticker)
     if adapt == "em":
