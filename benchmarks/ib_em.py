@@ -4,6 +4,7 @@
     python benchmarks/ib_em.py --data FOLDER --part ways --case nltcs-10
     python benchmarks/ib_em.py --data FOLDER --part cardinality --case stocks
     python benchmarks/ib_em.py --data FOLDER --part hierarchy
+    python benchmarks/ib_em.py --data FOLDER --part real
     python benchmarks/ib_em.py --tables            # the record as tables
 
 FOLDER has `stocks`, `digits` and `debd`. Every case writes its own entry of
@@ -13,7 +14,8 @@ of 1. Likelihoods are in nats per row; ends within 0.001 are equal. The cost is 
 IB-EM run by those of one random run in the mean, on one thread, compiled code warm. `ways`: the
 same run with other directions, with noise, with fixed steps, without exchanges. `cardinality`: the
 number of states learned, against every fixed number. `hierarchy`: hidden parents found from the
-rows, against a single one with as many states.
+rows, against a single one with as many states. `real`: `discover` with `method="bottleneck"` on the
+tables of `discover.py --part real`, the same rows to learn from and to predict, at most 180 s.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -28,10 +31,12 @@ from typing import Any
 
 import numpy as np
 from common import machine, markdown_table, versions, write_json
-from discover import stocks
+from discover import REAL, stocks
 
 from unveil import DAG, EquivalentSampleSize, Network, Table, Variable, fit_em, ib_em
 from unveil.bottleneck import Continuation, learn_hierarchy
+from unveil.discovery import Candidate, Settings, discover_networks
+from unveil.evaluate import log_loss
 
 RESULTS = Path(__file__).parent / "results" / "bottleneck.json"
 PRIOR = EquivalentSampleSize(1.0)
@@ -75,7 +80,11 @@ def digit_rows(data: Path) -> tuple[Table, Table]:
 READERS: dict[str, Callable[[Path], tuple[Table, Table]]] = {
     "stocks": stock_rows, "digits": digit_rows, "jester": debd("jester"), "nltcs": debd("nltcs"),
 }  # fmt: skip
-DEFAULT = {"cardinality": ("stocks", "nltcs"), "hierarchy": ("stocks-2", "stocks-3")}
+DEFAULT = {
+    "cardinality": ("stocks", "nltcs"),
+    "hierarchy": ("stocks-2", "stocks-3"),
+    "real": ("stocks", "soybean", "coil", "news"),
+}
 CASES = ("stocks-3", "stocks-4", "stocks-5", "nltcs-10", "jester-10", "digits-5", "digits-10")
 
 
@@ -206,7 +215,35 @@ def hierarchy(data: Path, case: str, starts: int, seeds: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-PARTS = {"runs": runs, "ways": ways, "cardinality": cardinality, "hierarchy": hierarchy}
+def real(data: Path, case: str, starts: int, seeds: int) -> dict[str, Any]:
+    """A real table by the bottleneck, in 180 s; the rows are those of `discover.py --part real`."""
+    table = REAL[case](data)
+    order = np.random.default_rng(1).permutation(table.n_rows)
+    n = min(5000, (2 * table.n_rows) // 3)
+    train, test = table.take(np.sort(order[:n])), table.take(np.sort(order[n:]))
+    began, wall, busy = cpu(), time.monotonic(), os.getloadavg()[0]
+    settings = Settings(max_hidden=1, method="bottleneck")
+    found = discover_networks(train, settings, seed=1, time_limit=180.0, n_jobs=1)
+    own = found.network
+    tried = [c for r in found.rounds for c in r.candidates if isinstance(c, Candidate)]
+    return {
+        "rows": n, "columns": table.n_columns, "none": log_loss(found.baseline, test).bits,
+        "found": log_loss(own, test).bits, "gain": found.gain, "parameters": own.n_parameters,
+        "states": [own.variable(h).n_states for h in own.hidden],
+        "children": [len(own.dag.children(h)) for h in own.hidden],
+        "tried": [[c.n_states, len(c.others), c.gain, c.predicted] for c in tried],
+        "stopped": found.stopped, "cpu": cpu() - began, "seconds": time.monotonic() - wall,
+        "load": busy,
+    }  # fmt: skip
+
+
+PARTS = {
+    "runs": runs,
+    "ways": ways,
+    "cardinality": cardinality,
+    "hierarchy": hierarchy,
+    "real": real,
+}
 
 
 def tables(record: dict[str, Any]) -> None:

@@ -28,7 +28,7 @@ from unveil.graph.dag import DAG
 from unveil.model.network import Network
 from unveil.progress import Ticker
 
-__all__ = ["Narrow", "distinct", "followed", "narrow_starts", "narrowed"]
+__all__ = ["Narrow", "best_of_each", "distinct", "followed", "narrow_starts", "narrowed"]
 
 SIZES = (None, 2, 3, 4, 6, 8, 12)
 """Numbers of states that are followed in the first round; `None` is learned."""
@@ -87,6 +87,16 @@ def distinct(found: Sequence[Candidate]) -> list[Candidate]:
         if not any(_alike(c, other) for other in kept):
             kept.append(c)
     return kept
+
+
+def best_of_each(found: Sequence[Candidate]) -> list[Candidate]:
+    """Of candidates that began at the same place and have as many states the best, in order."""
+    once: dict[object, Candidate] = {}
+    for c in found:
+        key = (c.place, c.n_states, len(c.others))
+        if key not in once or c.gain > once[key].gain:
+            once[key] = c
+    return list(once.values())
 
 
 def _alike(a: Candidate, b: Candidate) -> bool:

@@ -25,10 +25,15 @@ from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
 from unveil.discovery.check import check_candidate
 from unveil.discovery.choice import foremost, worth_adapting, worth_polishing
-from unveil.discovery.narrow import Narrow, distinct, narrow_starts, narrowed
+from unveil.discovery.narrow import Narrow, best_of_each, distinct, narrow_starts, narrowed
 from unveil.discovery.notes import Notes, Page
 from unveil.discovery.patience import graced
-from unveil.discovery.places import place_of_everything, places_with_a_signature, random_place
+from unveil.discovery.places import (
+    in_turns,
+    place_of_everything,
+    places_with_a_signature,
+    random_place,
+)
 from unveil.discovery.polish import move_children, polish_candidate, polished_in_turns
 from unveil.discovery.soft import soft_places
 from unveil.discovery.starts import Star, first_look, graphs_at, started
@@ -49,6 +54,8 @@ LONGER = 4
 """With a time limit, so many times more places are looked at, as far as the limit allows."""
 MOST_SOFT = 12
 """So many places that the hidden variables found leave unexplained are looked at."""
+MOST_LOCAL = 3
+"""So many of the candidates there are checked beside those of all columns."""
 CHECKED_AT_LEAST = 2
 """So many of the best candidates are checked even when the work was stopped before."""
 
@@ -126,17 +133,19 @@ def look_for_hidden(
 def _followed(
     bench: Bench, do: Callable[..., tuple[Candidate, ...]], outcomes: list[Outcome], name: str
 ) -> Looked:
-    """All columns at once and, once something was found, places that it leaves unexplained."""
+    """All columns at once, and places that what was found leaves unexplained.
+
+    What is checked is learned anew without some rows: the best of each start only.
+    """
     ends = do(FOLLOW, narrow_starts(bench, name), at_least=1)
-    rest: list[Candidate] = []
-    if bench.network.hidden:
-        looked = do(LOOK, soft_places(bench, name, MOST_SOFT))
-        chosen = worth_adapting(looked, bench.settings.max_adapted)
-        ends = (*ends, *do(ADAPT, chosen))
-        rest = _others(looked, chosen)
-    once = distinct(ends)
-    best = [c for c in once if c.verdict is Verdict.PAYS][: bench.settings.max_polished]
-    return _looked(bench, do, outcomes, best, [*rest, *_others(once, best)])
+    looked = do(LOOK, soft_places(bench, name, MOST_SOFT))
+    chosen = worth_adapting(looked, bench.settings.max_adapted)
+    local = distinct(do(ADAPT, chosen))
+    rest = [*_others(looked, chosen), *distinct(ends), *local]
+    paying = [c for c in best_of_each(ends) if c.verdict is Verdict.PAYS]
+    few = [c for c in best_of_each(local) if c.verdict is Verdict.PAYS][:MOST_LOCAL]
+    best = [*in_turns(paying, few)][: bench.settings.max_polished]
+    return _looked(bench, do, outcomes, best, _others(rest, best))
 
 
 def _looked(
@@ -291,6 +300,6 @@ RANDOM = Phase("random starts", 0.15, _start)
 LOOK = Phase("first look", 0.3, _look)
 ADAPT = Phase("adapting", 0.4, _adapt)
 POLISH = Phase("polishing", 0.5, _polish)
-FOLLOW = Phase("following gamma", 0.6, _follow)
+FOLLOW = Phase("following gamma", 0.4, _follow)
 MOVE = Phase("moving children", 0.3, _move)
 CHECK = Phase("checking", 1.0, _check)
