@@ -6,7 +6,15 @@ from dataclasses import replace
 import pytest
 
 from unveil import DAG, Network, TableCPD, Variable, fit, ib_em
-from unveil.discovery import Settings, discover
+from unveil.discovery import (
+    Discovery,
+    DiscoveryReport,
+    Round,
+    Settings,
+    Verdict,
+    discover_networks,
+    meaning_of,
+)
 from unveil.discovery.baseline import learn_without
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place
@@ -117,18 +125,34 @@ def test_a_method_that_is_none():
         Settings(method="botleneck")  # type: ignore[arg-type]
 
 
-def test_from_the_table_to_the_page():
-    _, rows = two_groups(300, size=4)
-    heard = []
-    report = discover(
-        rows, method="bottleneck", adapt="em", n_states=2, max_hidden=2, max_luck=0.4, seed=1,
-        n_jobs=1, resamples=0, straw_men=False, progress=lambda step: heard.append(step.detail),
+def report_of(bench, candidate):
+    """The report of a discovery that kept the candidate in its only round."""
+    kept = replace(candidate, verdict=Verdict.KEPT)
+    round_ = Round(bench.network, bench.score, (kept,), kept)
+    found = Discovery(
+        kept.network, bench.score + kept.gain, bench.network, bench.score, (round_,), "converged",
+        1, bench.settings, 0.1,
     )  # fmt: skip
-    assert report.hidden == ("H1", "H2"), report.summary
+    meanings = {h: meaning_of(kept.network, bench.table, h) for h in kept.network.hidden}
+    return DiscoveryReport(found, {}, meanings, (), bench.table)
+
+
+def test_the_page(bench, hierarchy):
+    report = report_of(bench, hierarchy)
     words = discover_page(report, "made").html()
     for part in ("how it came about", "Groups", "came with H1", "information-bottleneck EM"):
         assert part in words
-    assert any("gamma" in detail for detail in heard)
     assert "came with H1" in report.summary
     renamed = report.named({"H2": "second"})
     assert renamed.discovery.rounds[0].kept.others == ("second",)
+
+
+def test_a_discovery_tells_of_gamma():
+    _, rows = two_groups(100)
+    heard = []
+    found = discover_networks(
+        rows, Settings(method="bottleneck", adapt="em", n_states=2, max_hidden=1), seed=1,
+        n_jobs=1, time_limit=2.0, progress=lambda step: heard.append(step.phase + step.detail),
+    )  # fmt: skip
+    assert any("gamma" in words for words in heard)
+    assert any(c.place.start == "bottleneck" for c in found.rounds[0].candidates)
