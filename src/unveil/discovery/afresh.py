@@ -94,7 +94,7 @@ def _at_a_signature(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candi
 
 def _at_a_course(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate | None:
     n_states = None if candidate.others and bench.n_states is None else candidate.n_states
-    tried = narrowed(bench, Narrow(candidate.place, n_states), ticker)
+    tried = narrowed(bench, Narrow(candidate.place, n_states), ticker, candidate)
     return max((c for c in tried if isinstance(c, Candidate)), key=_gain, default=None)
 
 

@@ -63,8 +63,13 @@ def narrow_starts(bench: Bench, name: str) -> list[Narrow]:
     return found
 
 
-def narrowed(bench: Bench, start: Narrow, ticker: Ticker) -> list[Candidate | Refused]:
-    """All that comes of a start: as it is, after structural EM, and with all arcs learned anew."""
+def narrowed(
+    bench: Bench, start: Narrow, ticker: Ticker, like: Candidate | None = None
+) -> list[Candidate | Refused]:
+    """All that comes of a start: as it is, after structural EM, and with all arcs learned anew.
+
+    Only what came about as the candidate `like` did, if one is given.
+    """
     try:
         plain = adapted(bench, followed(bench, start, ticker), "em", ticker)
     except MemoryError:
@@ -72,11 +77,15 @@ def narrowed(bench: Bench, start: Narrow, ticker: Ticker) -> list[Candidate | Re
             Refused(place=start.place, verdict=Verdict.TOO_LARGE, children=start.place.nodes,
                     n_states=start.n_states or 1)
         ]  # fmt: skip
+    adapt = bench.settings.adapt
+    if adapt == "em" or (like is not None and like.is_latent_class):
+        return [_without_redundant(plain)]
     found = [plain]
-    if bench.settings.adapt != "em" and ticker.keep_going():
-        found.append(adapted(bench, plain, bench.settings.adapt, ticker))
-    if bench.settings.adapt == "full" and not plain.others and ticker.keep_going():
-        found += [adapted(bench, c, "full", ticker) for c in relearned(bench, plain, ticker)]
+    if ticker.keep_going() and (like is None or not like.anew):
+        found.append(adapted(bench, plain, adapt, ticker))
+    if adapt == "full" and not plain.others and ticker.keep_going() and (like is None or like.anew):
+        again = [replace(c, anew=True) for c in relearned(bench, plain, ticker)]
+        found += [adapted(bench, c, "full", ticker) for c in again]
     return [_without_redundant(c) for c in distinct(found)]
 
 

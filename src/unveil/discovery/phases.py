@@ -29,7 +29,6 @@ from unveil.discovery.narrow import Narrow, best_of_each, distinct, narrow_start
 from unveil.discovery.notes import Notes, Page
 from unveil.discovery.patience import graced
 from unveil.discovery.places import (
-    in_turns,
     place_of_everything,
     places_with_a_signature,
     random_place,
@@ -54,7 +53,7 @@ LONGER = 4
 """With a time limit, so many times more places are looked at, as far as the limit allows."""
 MOST_SOFT = 12
 """So many places that the hidden variables found leave unexplained are looked at."""
-MOST_LOCAL = 3
+MOST_LOCAL = 6
 """So many of the candidates there are checked beside those of all columns."""
 CHECKED_AT_LEAST = 2
 """So many of the best candidates are checked even when the work was stopped before."""
@@ -143,8 +142,9 @@ def _followed(
     local = distinct(do(ADAPT, chosen))
     rest = [*_others(looked, chosen), *distinct(ends), *local]
     paying = [c for c in best_of_each(ends) if c.verdict is Verdict.PAYS]
+    paying.sort(key=lambda c: -c.n_states)  # with few rows the score asks for too few
     few = [c for c in best_of_each(local) if c.verdict is Verdict.PAYS][:MOST_LOCAL]
-    best = [*in_turns(paying, few)][: bench.settings.max_polished]
+    best = [*paying[: bench.settings.max_polished], *few]
     return _looked(bench, do, outcomes, best, _others(rest, best))
 
 
