@@ -4,6 +4,7 @@
     python benchmarks/ib_em.py --data FOLDER --part ways --case nltcs-10
     python benchmarks/ib_em.py --data FOLDER --part cardinality --case stocks
     python benchmarks/ib_em.py --data FOLDER --part hierarchy
+    python benchmarks/ib_em.py --data FOLDER --part full --starts 25
     python benchmarks/ib_em.py --data FOLDER --part real
     python benchmarks/ib_em.py --tables            # the record as tables
 
@@ -14,7 +15,11 @@ of 1. Likelihoods are in nats per row; ends within 0.001 are equal. The cost is 
 IB-EM run by those of one random run in the mean, on one thread, compiled code warm. `ways`: the
 same run with other directions, with noise, with fixed steps, without exchanges. `cardinality`: the
 number of states learned, against every fixed number. `hierarchy`: hidden parents found from the
-rows, against a single one with as many states. `real`: `discover` with `method="bottleneck"` on the
+rows, against a single one with as many states. `full` (Fig. 6.14, Table 6.2): on as many rows as
+the thesis has (1,213), one hidden parent with three states, random hierarchies of five binary
+hidden variables below a sixth with replace-parent moves (`--starts` of them), enrichment without
+and with these moves, and enrichment with moves at fixed numbers of states and at those that the
+score tells apart. `real`: `discover` with `method="bottleneck"` on the
 tables of `discover.py --part real`, the same rows to learn from and to predict, at most 180 s.
 """
 
@@ -25,7 +30,7 @@ import gzip
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +88,7 @@ READERS: dict[str, Callable[[Path], tuple[Table, Table]]] = {
 DEFAULT = {
     "cardinality": ("stocks", "nltcs"),
     "hierarchy": ("stocks-2", "stocks-3"),
+    "full": ("stocks",),
     "real": ("stocks", "soybean", "coil", "news"),
 }
 CASES = ("stocks-3", "stocks-4", "stocks-5", "nltcs-10", "jester-10", "digits-5", "digits-10")
@@ -213,6 +219,63 @@ def hierarchy(data: Path, case: str, starts: int, seeds: int) -> dict[str, Any]:
         "naive_test_bits": per_row(naive.network, test) * bits,
         "naive_parameters": naive.network.n_parameters, "seconds": cpu() - began,
     }  # fmt: skip
+
+
+def random_hierarchy(names: Sequence[str], n_groups: int, seed: int) -> DAG:
+    """Columns below random ones of so many hidden variables, at least two each, and a root."""
+    random = np.random.default_rng(seed)
+    group = np.arange(len(names)) % n_groups
+    loose = group >= 0
+    loose[: 2 * n_groups] = False  # two columns each, the others anywhere
+    group[loose] = random.integers(n_groups, size=int(loose.sum()))
+    order = random.permutation(len(names))
+    arcs = [("root", f"G{g}") for g in range(n_groups)]
+    arcs += [(f"G{group[i]}", names[j]) for i, j in enumerate(order)]
+    return DAG(["root", *(f"G{g}" for g in range(n_groups)), *names], arcs)
+
+
+THESIS_ROWS = 1213
+
+
+def full(data: Path, case: str, starts: int, seeds: int) -> dict[str, Any]:
+    """Fig. 6.14 and Table 6.2: structure, new hidden variables, numbers of states."""
+    train, test = READERS[case](data)
+    train = train.take(np.arange(THESIS_ROWS))
+    bits = -1 / np.log(2)
+    lines: dict[str, Any] = {}
+
+    def add(word: str, network: Network, seconds: float) -> None:
+        lines[word] = {
+            "test_bits": per_row(network, test) * bits,
+            "train_bits": per_row(network, train) * bits,
+            "parameters": network.n_parameters, "seconds": seconds,
+            "states": [network.variable(h).n_states for h in network.hidden],
+            "groups": [[c for c in network.dag.children(h) if c in train] for h in network.hidden],
+        }  # fmt: skip
+        print(word, lines[word], flush=True)
+
+    for k in (3, None):
+        found, seconds = one_run(train, k, 0, Continuation())
+        add(f"one parent, {k or 'learned'}", found.network, seconds)
+    hows = {
+        "enrichment, 2": (2, {"replace_parents": False}), "enrichment and search, 2": (2, {}),
+        **{f"enrichment and search, {k}": (k, {}) for k in (3, 4, 5, 6)},
+        "enrichment and search, learned": (None, {}),
+    }  # fmt: skip
+    for word, (k, how) in hows.items():
+        began = cpu()
+        found = learn_hierarchy(train, k, PRIOR, seed=0, **how)
+        add(word, found.network, cpu() - began)
+    random = []
+    for seed in range(starts):
+        dag = random_hierarchy(train.names, 5, seed)
+        found = learn_hierarchy(train, 2, PRIOR, start=dag, enrich=False, seed=0)
+        random.append({
+            "test_bits": per_row(found.network, test) * bits, "hidden": len(found.hidden),
+            "parameters": found.network.n_parameters, "seconds": found.seconds,
+        })  # fmt: skip
+        print("random", random[-1], flush=True)
+    return {"rows": THESIS_ROWS, "lines": lines, "random": random}
 
 
 def real(data: Path, case: str, starts: int, seeds: int) -> dict[str, Any]:
