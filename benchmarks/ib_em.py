@@ -305,6 +305,7 @@ PARTS = {
     "ways": ways,
     "cardinality": cardinality,
     "hierarchy": hierarchy,
+    "full": full,
     "real": real,
 }
 

@@ -101,12 +101,8 @@ def merit(candidate: Candidate) -> float:
     """What the score gains and what rows left out gain, together, in nats.
 
     The score alone weighs a table's every cell, also those that few rows will ever ask for; with
-    few rows it may prefer a variable that predicts much less. Where rows were left out before
-    anything was learned, they decide alone: the score has to gain, but with few rows it asks for
-    fewer states than predict best.
+    few rows it may prefer a variable that predicts much less.
     """
-    if candidate.afresh:
-        return candidate.predicted
     return candidate.gain + candidate.predicted
 
 
