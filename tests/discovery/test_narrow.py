@@ -18,7 +18,7 @@ from unveil.discovery import (
 from unveil.discovery.baseline import learn_without
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place
-from unveil.discovery.choice import finalists
+from unveil.discovery.choice import finalists, merit
 from unveil.discovery.narrow import Narrow, distinct, narrow_starts, narrowed
 from unveil.discovery.soft import soft_places
 from unveil.discovery.told import tried_as_json, tried_from_json
@@ -113,8 +113,10 @@ def test_the_same_end_counts_once(parent, hierarchy):
     )
 
 
-def test_what_was_chosen_afresh_stands_alone(parent):
-    checked = replace(parent, predicted=7.0, afresh=True)
+def test_rows_left_out_decide_alone(parent):
+    checked = replace(parent, predicted=7.0)
+    assert merit(checked) == 7.0
+    assert merit(replace(checked, place=Place("H1", ("a0", "a1")))) == 7.0 + checked.gain
     assert finalists([checked, replace(checked, predicted=6.0)], checked) == [checked]
 
 

@@ -225,7 +225,8 @@ class _Grower:
         if not self.moves:
             return place
         generator = self.follower.generator
-        return self.grown(pruned(moved(place, generator), generator))
+        least = self.information if place.gamma < 1 else 0.0
+        return self.grown(pruned(moved(place, generator, least), generator))
 
     def grown(self, place: Place) -> Place:
         """The same place; every hidden variable that it has may have as many states as any."""

@@ -30,8 +30,12 @@ __all__ = ["moved", "pruned", "rebuilt"]
 Matrix = npt.NDArray[np.float64]
 
 
-def moved(place: Place, generator: np.random.Generator) -> Place:
-    """Every column and hidden variable under the hidden parent where it scores best (6.7)."""
+def moved(place: Place, generator: np.random.Generator, information: float = 0.0) -> Place:
+    """Every column and hidden variable under the hidden parent where it scores best (6.7).
+
+    A hidden variable keeps its children until I(T; Y) is beyond `information` of log |T|: before,
+    it tells nothing yet, and whoever tells something first would take them all.
+    """
     problem: MeanField = place.problem
     if len(problem.hidden) < 2:
         return place
@@ -40,6 +44,11 @@ def moved(place: Place, generator: np.random.Generator) -> Place:
     counts = pair_counts(problem, place.look.parameters)
     for name in [*problem.table.names, *problem.hidden]:
         if name not in network.names or not dag.parents(name):
+            continue
+        above = problem.hidden.index(dag.parents(name)[0])
+        if place.look.information[above] < information * np.log(problem.shape[above]) or (
+            information and problem.shape[above] < 2
+        ):
             continue
         scores = {
             h: family_score(counts(name, h), problem.prior)

@@ -8,65 +8,19 @@ of a round do (`starts`, `adaptation`).
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from unveil.discovery.adaptation import adapt_candidate, adapted
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate
 from unveil.discovery.narrow import Narrow, narrowed
-from unveil.discovery.rivals import readapted, without_further
+from unveil.discovery.rivals import readapted
 from unveil.discovery.starts import Star, first_look, graphs_at, started
-from unveil.evaluate.folds import fold_tables, n_cases
-from unveil.evaluate.log_loss import LogLoss, log_loss
 from unveil.model.network import Network
 from unveil.progress import Ticker
-from unveil.table.core import Table
 
-__all__ = ["bench_for", "found_afresh", "saved_afresh"]
-
-Vector = npt.NDArray[np.float64]
+__all__ = ["found_afresh"]
 
 AS_CONSTRUCTED, ANEW = 1, 2
 """So many of the best of each kind are adapted."""
-
-
-FOLDS, ENOUGH = 5, 500
-"""A fifth of the rows is left out, again and again until so many cases were."""
-
-
-def saved_afresh(bench: Bench, candidate: Candidate, ticker: Ticker) -> LogLoss | None:
-    """What the candidate saves on rows left out before anything was learned; `None` if stopped.
-
-    Arcs that were found in all rows know those left out, and the more arcs the more so: a network
-    with few states and many arcs would seem to predict better than one with more states and fewer.
-    """
-    known = vars(bench).setdefault("_afresh", {})
-    gained: list[Vector] = []
-    weights: list[Vector] = []
-    folds = min(FOLDS, n_cases(bench.table))
-    tables = fold_tables(bench.table, folds, bench.seed, bench.settings.blocks)
-    for number, (rows, left_out) in enumerate(tables):
-        if sum(float(w.sum()) for w in weights) >= ENOUGH:
-            break
-        if number not in known:
-            known[number] = bench_for(bench, rows, ticker)
-        here = known[number]
-        network = found_afresh(here, candidate, ticker)
-        if not ticker.keep_going():
-            return None
-        plain = log_loss(here.network, left_out)
-        found = plain if network is None else log_loss(network, left_out)
-        gained.append(plain.per_row - found.per_row)
-        weights.append(plain.weights)
-    return LogLoss.of(np.concatenate(gained), np.concatenate(weights))
-
-
-def bench_for(bench: Bench, rows: Table, ticker: Ticker) -> Bench:
-    """What candidates are tried against on other rows."""
-    without = without_further(bench, rows, ticker)
-    score = bench.settings.score_of(without, rows)
-    return Bench.of(without, score, rows, bench.settings, bench.seed)
 
 
 def found_afresh(bench: Bench, candidate: Candidate, ticker: Ticker) -> Network | None:

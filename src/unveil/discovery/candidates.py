@@ -105,8 +105,7 @@ class Candidate(Tried):
 
     `agglomeration` is the tree of merges that its states came from; `anew` says that all arcs were
     learned anew from its states. `course` is that of information-bottleneck EM, where it began so,
-    and `others` are further hidden variables that came with it. `afresh` says that what it
-    `predicted` were rows left out before anything was learned, its structure included.
+    and `others` are further hidden variables that came with it.
     """
 
     network: Network = field(repr=False)
@@ -115,7 +114,6 @@ class Candidate(Tried):
     anew: bool = False
     course: tuple[Point, ...] = field(default=(), repr=False)
     others: tuple[str, ...] = ()
-    afresh: bool = False
 
     @property
     def children(self) -> tuple[str, ...]:

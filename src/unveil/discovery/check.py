@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from unveil.discovery.adaptation import adapted
-from unveil.discovery.afresh import saved_afresh
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Verdict
 from unveil.discovery.patience import inside
@@ -21,23 +20,18 @@ def check_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candi
     """The candidate fitted to the rows as they are, with its cross-validated gain if it pays.
 
     Cheeseman-Stutz rates some variables too high that explain a chance pattern; rows that were
-    left out show it. The structure stays, the parameters are estimated without the fold; by the
-    bottleneck, structure and states are found anew as well.
+    left out show it. The structure stays, the parameters are estimated without the fold.
     """
     checked = as_parent(bench, with_gaps(bench, candidate, ticker))
     if checked.verdict is Verdict.PAYS and n_cases(bench.table) >= 5:
-        afresh = bench.settings.method_for(bench.table) == "bottleneck"
-        saved = (
-            saved_afresh(bench, checked, ticker) if afresh
-            else bench.saved(checked.network, ticker)
-        )  # fmt: skip
+        saved = bench.saved(checked.network, ticker)
         if saved is not None:
             verdict = Verdict.PAYS if saved.bits > 0 else Verdict.PREDICTS_NO_BETTER
-            # Some rows stand for all: of a very large table, or if they were left out once.
+            # Of a very large table some rows stand for all.
             share = float(saved.weights.sum()) / bench.table.total_weight
             checked = replace(
                 checked, predicted=-saved.log_likelihood / share,
-                error=saved.total_error / share, verdict=verdict, afresh=afresh,
+                error=saved.total_error / share, verdict=verdict,
             )  # fmt: skip
     return checked
 

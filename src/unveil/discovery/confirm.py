@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unveil.discovery.afresh import bench_for, found_afresh
+from unveil.discovery.afresh import found_afresh
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate
 from unveil.discovery.predictions import cross_validated, drawn_rows
-from unveil.discovery.rivals import RIVALS, Rival
+from unveil.discovery.rivals import RIVALS, Rival, without_further
 from unveil.discovery.settings import Settings
 from unveil.evaluate.folds import fold_tables, n_cases
 from unveil.evaluate.log_loss import LogLoss, log_loss
@@ -220,8 +220,10 @@ def _losses_of(
 def _fold(
     bench: Bench, finalists: Sequence[Candidate], rows: Table, left_out: Table, ticker: Ticker
 ) -> _Fold:
-    here = bench_for(bench, rows, ticker)
-    without = here.network
+    without = without_further(bench, rows, ticker)
+    here = Bench.of(
+        without, bench.settings.score_of(without, rows), rows, bench.settings, bench.seed
+    )
     tried = (found_afresh(here, c, ticker) for c in finalists)
     found = [network for network in tried if network is not None]
     merits = [_merit(bench, network, rows, ticker) for network in [without, *found]]

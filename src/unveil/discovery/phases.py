@@ -53,8 +53,6 @@ LONGER = 4
 """With a time limit, so many times more places are looked at, as far as the limit allows."""
 MOST_SOFT = 12
 """So many places that the hidden variables found leave unexplained are looked at."""
-MOST_LOCAL = 6
-"""So many of the candidates there are checked beside those of all columns."""
 CHECKED_AT_LEAST = 2
 """So many of the best candidates are checked even when the work was stopped before."""
 
@@ -132,19 +130,18 @@ def look_for_hidden(
 def _followed(
     bench: Bench, do: Callable[..., tuple[Candidate, ...]], outcomes: list[Outcome], name: str
 ) -> Looked:
-    """All columns at once, and places that what was found leaves unexplained.
-
-    What is checked is learned anew without some rows: the best of each start only.
-    """
+    """All columns at once and, once something was found, places that it leaves unexplained."""
     ends = do(FOLLOW, narrow_starts(bench, name), at_least=1)
-    looked = do(LOOK, soft_places(bench, name, MOST_SOFT))
-    chosen = worth_adapting(looked, bench.settings.max_adapted)
-    local = distinct(do(ADAPT, chosen))
-    rest = [*_others(looked, chosen), *distinct(ends), *local]
-    paying = [c for c in best_of_each(ends) if c.verdict is Verdict.PAYS]
-    paying.sort(key=lambda c: -c.n_states)  # with few rows the score asks for too few
-    few = [c for c in best_of_each(local) if c.verdict is Verdict.PAYS][:MOST_LOCAL]
-    best = [*paying[: bench.settings.max_polished], *few]
+    rest = distinct(ends)
+    best = [c for c in best_of_each(ends) if c.verdict is Verdict.PAYS]
+    best.sort(key=lambda c: -c.n_states)  # with few rows the score asks for too few
+    best = best[: bench.settings.max_polished]
+    if bench.network.hidden:
+        looked = do(LOOK, soft_places(bench, name, MOST_SOFT))
+        chosen = worth_adapting(looked, bench.settings.max_adapted)
+        local = distinct(do(ADAPT, chosen))
+        rest += [*_others(looked, chosen), *local]
+        best += [c for c in local if c.verdict is Verdict.PAYS][: bench.settings.max_polished]
     return _looked(bench, do, outcomes, best, _others(rest, best))
 
 
@@ -300,6 +297,6 @@ RANDOM = Phase("random starts", 0.15, _start)
 LOOK = Phase("first look", 0.3, _look)
 ADAPT = Phase("adapting", 0.4, _adapt)
 POLISH = Phase("polishing", 0.5, _polish)
-FOLLOW = Phase("following gamma", 0.4, _follow)
+FOLLOW = Phase("following gamma", 0.6, _follow)
 MOVE = Phase("moving children", 0.3, _move)
 CHECK = Phase("checking", 1.0, _check)

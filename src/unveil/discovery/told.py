@@ -23,9 +23,7 @@ def tried_as_json(tried: Candidate | Refused) -> dict[str, Any]:
     if isinstance(tried, Refused):
         return numbers_as_json(tried)
     network = dumps(tried.network, "json")
-    return numbers_as_json(tried) | {
-        "network": network, "anew": tried.anew, "afresh": tried.afresh,
-    }  # fmt: skip
+    return numbers_as_json(tried) | {"network": network, "anew": tried.anew}
 
 
 def _followed(tried: Candidate | Refused) -> dict[str, Any]:
@@ -52,9 +50,8 @@ def tried_from_json(record: dict[str, Any]) -> Candidate | Refused:
         return _refused(record)
     network = loads(record["network"], "json")
     return Candidate(
-        **_told(record), **_course(record), network=network,
-        anew=bool(record.get("anew", False)), afresh=bool(record.get("afresh", False)),
-    )  # fmt: skip
+        **_told(record), **_course(record), network=network, anew=bool(record.get("anew", False))
+    )
 
 
 def network_about(table: Table, written: Any) -> Network:
