@@ -4,6 +4,8 @@
     python benchmarks/ib_em.py --data FOLDER --part ways --case nltcs-10
     python benchmarks/ib_em.py --data FOLDER --part cardinality --case stocks
     python benchmarks/ib_em.py --data FOLDER --part hierarchy
+    python benchmarks/ib_em.py --data FOLDER --part full --starts 25
+    python benchmarks/ib_em.py --data FOLDER --part real
     python benchmarks/ib_em.py --tables            # the record as tables
 
 FOLDER has `stocks`, `digits` and `debd`. Every case writes its own entry of
@@ -13,7 +15,11 @@ of 1. Likelihoods are in nats per row; ends within 0.001 are equal. The cost is 
 IB-EM run by those of one random run in the mean, on one thread, compiled code warm. `ways`: the
 same run with other directions, with noise, with fixed steps, without exchanges. `cardinality`: the
 number of states learned, against every fixed number. `hierarchy`: hidden parents found from the
-rows, against a single one with as many states.
+rows, against a single one with as many states. `full` (Fig. 6.14): on as many rows as
+the thesis has (1,213), one hidden parent with three states, random hierarchies of five binary
+hidden variables below a sixth with replace-parent moves (`--starts` of them), and enrichment
+without and with these moves. `real`: `discover` with `method="bottleneck"` on the
+tables of `discover.py --part real`, the same rows to learn from and to predict, at most 180 s.
 """
 
 from __future__ import annotations
@@ -21,17 +27,20 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from common import machine, markdown_table, versions, write_json
-from discover import stocks
+from discover import REAL, stocks
 
 from unveil import DAG, EquivalentSampleSize, Network, Table, Variable, fit_em, ib_em
 from unveil.bottleneck import Continuation, learn_hierarchy
+from unveil.discovery import Candidate, Settings, discover_networks
+from unveil.evaluate import log_loss
 
 RESULTS = Path(__file__).parent / "results" / "bottleneck.json"
 PRIOR = EquivalentSampleSize(1.0)
@@ -75,7 +84,12 @@ def digit_rows(data: Path) -> tuple[Table, Table]:
 READERS: dict[str, Callable[[Path], tuple[Table, Table]]] = {
     "stocks": stock_rows, "digits": digit_rows, "jester": debd("jester"), "nltcs": debd("nltcs"),
 }  # fmt: skip
-DEFAULT = {"cardinality": ("stocks", "nltcs"), "hierarchy": ("stocks-2", "stocks-3")}
+DEFAULT = {
+    "cardinality": ("stocks", "nltcs"),
+    "hierarchy": ("stocks-2", "stocks-3"),
+    "full": ("stocks",),
+    "real": ("stocks", "soybean", "coil", "news"),
+}
 CASES = ("stocks-3", "stocks-4", "stocks-5", "nltcs-10", "jester-10", "digits-5", "digits-10")
 
 
@@ -206,7 +220,92 @@ def hierarchy(data: Path, case: str, starts: int, seeds: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-PARTS = {"runs": runs, "ways": ways, "cardinality": cardinality, "hierarchy": hierarchy}
+def random_hierarchy(names: Sequence[str], n_groups: int, seed: int) -> DAG:
+    """Columns below random ones of so many hidden variables, at least two each, and a root."""
+    random = np.random.default_rng(seed)
+    group = np.arange(len(names)) % n_groups
+    loose = group >= 0
+    loose[: 2 * n_groups] = False  # two columns each, the others anywhere
+    group[loose] = random.integers(n_groups, size=int(loose.sum()))
+    order = random.permutation(len(names))
+    arcs = [("root", f"G{g}") for g in range(n_groups)]
+    arcs += [(f"G{group[i]}", names[j]) for i, j in enumerate(order)]
+    return DAG(["root", *(f"G{g}" for g in range(n_groups)), *names], arcs)
+
+
+THESIS_ROWS = 1213
+
+
+def full(data: Path, case: str, starts: int, seeds: int) -> dict[str, Any]:
+    """Fig. 6.14: structure, and new hidden variables."""
+    train, test = READERS[case](data)
+    train = train.take(np.arange(THESIS_ROWS))
+    bits = -1 / np.log(2)
+    lines: dict[str, Any] = {}
+
+    def add(word: str, network: Network, seconds: float) -> None:
+        lines[word] = {
+            "test_bits": per_row(network, test) * bits,
+            "train_bits": per_row(network, train) * bits,
+            "parameters": network.n_parameters, "seconds": seconds,
+            "states": [network.variable(h).n_states for h in network.hidden],
+            "groups": [[c for c in network.dag.children(h) if c in train] for h in network.hidden],
+        }  # fmt: skip
+        print(word, lines[word], flush=True)
+
+    for k in (3, None):
+        found, seconds = one_run(train, k, 0, Continuation())
+        add(f"one parent, {k or 'learned'}", found.network, seconds)
+    hows: dict[str, tuple[int, dict[str, bool]]] = {
+        "enrichment, 2": (2, {"replace_parents": False}),
+        "enrichment and search, 2": (2, {}),
+    }
+    for word, (k, how) in hows.items():
+        began = cpu()
+        found = learn_hierarchy(train, k, PRIOR, seed=0, **how)
+        add(word, found.network, cpu() - began)
+    random = []
+    for seed in range(starts):
+        dag = random_hierarchy(train.names, 5, seed)
+        found = learn_hierarchy(train, 2, PRIOR, start=dag, enrich=False, seed=0)
+        random.append({
+            "test_bits": per_row(found.network, test) * bits, "hidden": len(found.hidden),
+            "parameters": found.network.n_parameters, "seconds": found.seconds,
+        })  # fmt: skip
+        print("random", random[-1], flush=True)
+    return {"rows": THESIS_ROWS, "lines": lines, "random": random}
+
+
+def real(data: Path, case: str, starts: int, seeds: int) -> dict[str, Any]:
+    """A real table by the bottleneck, in 180 s; the rows are those of `discover.py --part real`."""
+    table = REAL[case](data)
+    order = np.random.default_rng(1).permutation(table.n_rows)
+    n = min(5000, (2 * table.n_rows) // 3)
+    train, test = table.take(np.sort(order[:n])), table.take(np.sort(order[n:]))
+    began, wall, busy = cpu(), time.monotonic(), os.getloadavg()[0]
+    settings = Settings(max_hidden=1, method="bottleneck")
+    found = discover_networks(train, settings, seed=1, time_limit=180.0, n_jobs=1)
+    own = found.network
+    tried = [c for r in found.rounds for c in r.candidates if isinstance(c, Candidate)]
+    return {
+        "rows": n, "columns": table.n_columns, "none": log_loss(found.baseline, test).bits,
+        "found": log_loss(own, test).bits, "gain": found.gain, "parameters": own.n_parameters,
+        "states": [own.variable(h).n_states for h in own.hidden],
+        "children": [len(own.dag.children(h)) for h in own.hidden],
+        "tried": [[c.n_states, len(c.others), c.gain, c.predicted] for c in tried],
+        "stopped": found.stopped, "cpu": cpu() - began, "seconds": time.monotonic() - wall,
+        "load": busy,
+    }  # fmt: skip
+
+
+PARTS = {
+    "runs": runs,
+    "ways": ways,
+    "cardinality": cardinality,
+    "hierarchy": hierarchy,
+    "full": full,
+    "real": real,
+}
 
 
 def tables(record: dict[str, Any]) -> None:

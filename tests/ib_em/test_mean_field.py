@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from unveil import EquivalentSampleSize, datasets, ib_em
+from unveil.bottleneck.enrichment import _entropy_given, subset_entropies
 from unveil.bottleneck.exact import Exact
-from unveil.bottleneck.hierarchy import _entropy_given, learn_hierarchy, subset_entropies
+from unveil.bottleneck.hierarchy import learn_hierarchy
 from unveil.bottleneck.lagrangian import Parameters
 from unveil.bottleneck.mean_field import MeanField
 from unveil.errors import DataError

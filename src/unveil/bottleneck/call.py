@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from unveil.bottleneck.continuation import Continuation, Place, follow
+from unveil.bottleneck.continuation import follow
+from unveil.bottleneck.course import Continuation, Place
 from unveil.bottleneck.door import Hidden, Task, checked_task, refuse_large
 from unveil.bottleneck.exact import Exact, Followed
 from unveil.bottleneck.mean_field import MeanField

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from unveil.bottleneck.continuation import Point
+from unveil.bottleneck.course import Point
 from unveil.model.network import Network
 from unveil.progress import StopReason
 from unveil.records import Record

@@ -69,6 +69,13 @@ def discover(
     n_states: Annotated[
         int | None, typer.Option(min=2, help="A fixed number of states for hidden variables.")
     ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="Where candidates come from: signatures in the network, bottleneck "
+            "(information-bottleneck EM over all columns), or auto."
+        ),
+    ] = "auto",
     adapt: Annotated[
         str, typer.Option(help="Adapt the structure: em (not), blanket (around), full.")
     ] = "full",
@@ -195,6 +202,7 @@ def discover(
     settings = Settings(
         equivalent_sample_size=equivalent_sample_size, score=score,
         adapt=adapt,  # type: ignore[arg-type]
+        method=method,  # type: ignore[arg-type]
         max_hidden=max_hidden or 3, n_states=n_states,
         max_parents=max_parents, soft=soft, blocks=blocks, anneal=anneal,
         constraints=constraints_of(table.names, require, forbid, tier, no_parents, no_children),

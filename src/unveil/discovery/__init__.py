@@ -9,6 +9,7 @@ What a round hands on, in this order:
 
 - `bench.py`: what candidates are tried against; `baseline.py`: the best network without one
 - `candidates.py`: places, candidates, refusals and their verdicts
+- `narrow.py`: all columns at once, by information-bottleneck EM; `soft.py`: what it leaves
 - `places.py`: where to look; `starts.py`: first networks there, by `states.py`
 - `adaptation.py`: the network around a candidate; `polish.py`: larger changes to the best
 - `check.py`: gaps, and rows left out by `predictions.py`; `redundancy.py`: what is superfluous

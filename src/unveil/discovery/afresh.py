@@ -12,10 +12,12 @@ began at, folds of 1,000 rows find a third of what there is to find.)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from unveil.discovery.adaptation import adapt_candidate, adapted
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place
+from unveil.discovery.narrow import Narrow, narrowed
 from unveil.discovery.polish import polish_candidate
 from unveil.discovery.rivals import readapted
 from unveil.discovery.starts import Star, first_look, graphs_at, started
@@ -29,7 +31,7 @@ AS_CONSTRUCTED, ANEW = 1, 2
 TURNS = 2
 """So often the best is polished, at most."""
 
-Known = Place | Star
+Known = Place | Star | Narrow
 """All that a fold is told of a candidate."""
 
 
@@ -37,14 +39,18 @@ def known_of(candidates: Sequence[Candidate], most: int, seed: int) -> tuple[Kno
     """What folds are told of the candidates: where they ended, each place once.
 
     Of one that is linked to more than `most` variables, where it began; of one that began as a
-    star, that too: its states then come from elsewhere than from what is around it.
+    star, that too: its states then come from elsewhere than from what is around it. One that came
+    of a continuation is followed again in the same way.
     """
     known: dict[Known, None] = {}
     for c in candidates:
+        if c.place.is_followed:
+            known[Narrow.again(c)] = None
+            continue
         ended = tuple(n for n in c.network.names if n in c.neighbours)
         if len(ended) <= most:
             known[Place(c.name, ended)] = None
-        if c.place.start != "agglomerated":
+        if c.place.start in ("cluster", "random"):
             known[Star(c.place, c.n_states, c.place.start, seed)] = None
         elif len(ended) > most:
             known[c.place] = None
@@ -61,9 +67,14 @@ def found_afresh(bench: Bench, known: Sequence[Known], ticker: Ticker) -> Networ
 
 
 def _found_at(bench: Bench, known: Known, ticker: Ticker) -> Candidate | None:
-    begin = _at_a_star if isinstance(known, Star) else _at_a_place
     try:
-        return begin(bench, known, ticker)  # type: ignore[arg-type]
+        match known:
+            case Star():
+                return _at_a_star(bench, known, ticker)
+            case Narrow():
+                return _at_a_course(bench, known, ticker)
+            case Place():
+                return _at_a_place(bench, known, ticker)
     except MemoryError:
         return None
 
@@ -76,6 +87,12 @@ def _at_a_place(bench: Bench, place: Place, ticker: Ticker) -> Candidate | None:
     return max((adapt_candidate(bench, c, ticker) for c in chosen), key=_gain, default=None)
 
 
+def _at_a_course(bench: Bench, start: Narrow, ticker: Ticker) -> Candidate | None:
+    start = replace(start, n_states=start.n_states or bench.n_states)
+    tried = (c for c in narrowed(bench, start, ticker) if isinstance(c, Candidate))
+    return max(tried, key=_gain, default=None)
+
+
 def _at_a_star(bench: Bench, star: Star, ticker: Ticker) -> Candidate | None:
     adapt = bench.settings.adapt
     plain = adapted(bench, started(bench, star, ticker), "em", ticker)
@@ -86,7 +103,7 @@ def _at_a_star(bench: Bench, star: Star, ticker: Ticker) -> Candidate | None:
 
 def _polished(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
     """The candidate after a few larger changes, where all arcs may be learned anew."""
-    if bench.settings.adapt != "full":
+    if bench.settings.adapt != "full" or candidate.place.is_followed:
         return candidate
     for _ in range(TURNS):
         better = polish_candidate(bench, candidate, ticker)

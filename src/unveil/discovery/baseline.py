@@ -48,14 +48,19 @@ def learn_observed(table: Table, settings: Settings, seed: int, ticker: Ticker) 
 
 
 def learn_without(
-    network: Network, name: str, table: Table, settings: Settings, seed: int, ticker: Ticker
+    network: Network,
+    names: Sequence[str],
+    table: Table,
+    settings: Settings,
+    seed: int,
+    ticker: Ticker,
 ) -> Network:
-    """The best network near `network` that has no `name`: the same chance for the other side."""
-    others = [n for n in network.names if n != name]
-    dag = DAG(others, [arc for arc in network.dag.arcs if name not in arc])
+    """The best network near `network` that has none of `names`: the same chance for all sides."""
+    others = [n for n in network.names if n not in names]
+    dag = DAG(others, [arc for arc in network.dag.arcs if not set(names) & set(arc)])
     if table.is_complete and not set(others) - set(table.names):
         return learn_complete(table, settings, 2, seed, dag, ticker)
-    completed = complete_rows(network, table, cap=32, draws=8, seed=seed).without(name)
+    completed = complete_rows(network, table, cap=32, draws=8, seed=seed).without(names)
     limits = settings.limits([n for n in others if n not in table])
     dag = made_legal(dag, limits.rules(others), others)
     return structural_em(

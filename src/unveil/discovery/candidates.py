@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Literal
 
+from unveil.bottleneck.course import Point
 from unveil.hidden.agglomeration import Agglomeration
 from unveil.model.network import Network
 from unveil.records import Record
@@ -49,12 +50,18 @@ class Place:
     """Where a hidden variable is first put: its name, and the variables it is put behind.
 
     `start` says how its states come about there: merged from the assignments of its blanket
-    (`agglomerated`), from rows clustered (`cluster`), or at random.
+    (`agglomerated`), from rows clustered (`cluster`), at random, by information-bottleneck EM
+    (`bottleneck`), or together with those of others below it (`hierarchy`).
     """
 
     name: str
     nodes: tuple[str, ...]
-    start: Literal["agglomerated", "cluster", "random"] = "agglomerated"
+    start: Literal["agglomerated", "cluster", "random", "bottleneck", "hierarchy"] = "agglomerated"
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether its states come of a continuation in gamma."""
+        return self.start in ("bottleneck", "hierarchy")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,13 +104,16 @@ class Candidate(Tried):
     """A hidden variable with a network around it.
 
     `agglomeration` is the tree of merges that its states came from; `anew` says that all arcs were
-    learned anew from its states.
+    learned anew from its states. `course` is that of information-bottleneck EM, where it began so,
+    and `others` are further hidden variables that came with it.
     """
 
     network: Network = field(repr=False)
     verdict: Verdict = Verdict.FITTED
     agglomeration: Agglomeration | None = field(default=None, repr=False)
     anew: bool = False
+    course: tuple[Point, ...] = field(default=(), repr=False)
+    others: tuple[str, ...] = ()
 
     @property
     def children(self) -> tuple[str, ...]:

@@ -101,15 +101,24 @@ def merit(candidate: Candidate) -> float:
     """What the score gains and what rows left out gain, together, in nats.
 
     The score alone weighs a table's every cell, also those that few rows will ever ask for; with
-    few rows it may prefer a variable that predicts much less.
+    few rows it may prefer a variable that predicts much less. Of parents of all columns, which have
+    a parameter for every column and state, rows left out decide alone: the score has to gain, but
+    with few rows it asks for fewer states than predict best.
     """
+    if candidate.place.is_followed:
+        return candidate.predicted
     return candidate.gain + candidate.predicted
 
 
 def finalists(
     tried: Sequence[Candidate | Refused], best: Candidate, most: int = 2
 ) -> list[Candidate]:
-    """The best candidate and those that come next: one of them would have been chosen instead."""
+    """The best candidate and those that come next: one of them would have been chosen instead.
+
+    One that was followed in gamma stands alone: the others are the same with other states.
+    """
+    if best.place.is_followed:
+        return [best]
     others = [
         c for c in tried
         if isinstance(c, Candidate) and c is not best and c.verdict is Verdict.PAYS

@@ -153,7 +153,8 @@ def _candidate(candidate: Candidate, names: Names) -> Candidate:
         blanket = tuple(names.of(n) for n in tree.blanket)
         tree = replace(tree, name=names.of(tree.name), blanket=blanket)
     network = names.network(candidate.network)
-    return replace(candidate, place=place, network=network, agglomeration=tree)
+    others = tuple(names.of(n) for n in candidate.others)
+    return replace(candidate, place=place, network=network, agglomeration=tree, others=others)
 
 
 def _evidence(proof: Evidence, names: Names) -> Evidence:

@@ -3,6 +3,7 @@
 | phase | takes | gives |
 | --- | --- | --- |
 | a parent of everything, random starts | `Star`s | candidates, adapted |
+| following gamma (instead of the others but checking) | `Narrow`s | candidates, adapted |
 | first look | `Place`s with a signature | candidates by EM alone |
 | adapting | the best of each kind | the same after structural EM |
 | polishing | the best few of all | the same after larger changes |
@@ -14,7 +15,7 @@ In every phase some are refused; they are listed with a verdict and go no furthe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,10 +25,16 @@ from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
 from unveil.discovery.check import check_candidate
 from unveil.discovery.choice import foremost, worth_adapting, worth_polishing
+from unveil.discovery.narrow import Narrow, best_of_each, distinct, narrow_starts, narrowed
 from unveil.discovery.notes import Notes, Page
 from unveil.discovery.patience import graced
-from unveil.discovery.places import place_of_everything, places_with_a_signature, random_place
+from unveil.discovery.places import (
+    place_of_everything,
+    places_with_a_signature,
+    random_place,
+)
 from unveil.discovery.polish import move_children, polish_candidate, polished_in_turns
+from unveil.discovery.soft import soft_places
 from unveil.discovery.starts import Star, first_look, graphs_at, started
 from unveil.discovery.told import with_tree
 from unveil.discovery.workers import Work, Workers
@@ -44,6 +51,8 @@ MOVED = 2
 """So many of the best have their children moved."""
 LONGER = 4
 """With a time limit, so many times more places are looked at, as far as the limit allows."""
+MOST_SOFT = 12
+"""So many places that the hidden variables found leave unexplained are looked at."""
 CHECKED_AT_LEAST = 2
 """So many of the best candidates are checked even when the work was stopped before."""
 
@@ -93,6 +102,8 @@ def look_for_hidden(
         return outcomes[-1].candidates
 
     name = fresh_name([*bench.network.names, *bench.table.names])
+    if settings.method_for(bench.table) == "bottleneck":
+        return _followed(bench, do, outcomes, name)
     started = [*do(WIDE, _wide_stars(bench, name)), *do(RANDOM, _random_stars(bench, name))]
     places = _places(bench, name, ticker)
     longer = 1 if ticker.time_left() is None else LONGER
@@ -113,6 +124,35 @@ def look_for_hidden(
     others = foremost([c for c in rest if c.verdict is Verdict.PAYS], settings.max_polished)
     rest = _others(rest, others)
     settled = sorted([*settled, *others], key=lambda c: -c.gain)
+    return _looked(bench, do, outcomes, settled, rest)
+
+
+def _followed(
+    bench: Bench, do: Callable[..., tuple[Candidate, ...]], outcomes: list[Outcome], name: str
+) -> Looked:
+    """All columns at once and, once something was found, places that it leaves unexplained."""
+    ends = do(FOLLOW, narrow_starts(bench, name), at_least=1)
+    rest = distinct(ends)
+    best = [c for c in best_of_each(ends) if c.verdict is Verdict.PAYS]
+    best.sort(key=lambda c: -c.n_states)  # with few rows the score asks for too few
+    best = best[: bench.settings.max_polished]
+    if bench.network.hidden:
+        looked = do(LOOK, soft_places(bench, name, MOST_SOFT))
+        chosen = worth_adapting(looked, bench.settings.max_adapted)
+        local = distinct(do(ADAPT, chosen))
+        rest += [*_others(looked, chosen), *local]
+        best += [c for c in local if c.verdict is Verdict.PAYS][: bench.settings.max_polished]
+    return _looked(bench, do, outcomes, best, _others(rest, best))
+
+
+def _looked(
+    bench: Bench,
+    do: Callable[..., tuple[Candidate, ...]],
+    outcomes: list[Outcome],
+    settled: list[Candidate],
+    rest: list[Candidate],
+) -> Looked:
+    """The candidates that have settled checked, and all the others listed beside."""
     checked = [_whole(bench, c) for c in do(CHECK, settled, CHECKED_AT_LEAST)]
     rest += settled[outcomes[-1].n_done :]
     refused = [c for outcome in outcomes for c in outcome.refused]
@@ -231,6 +271,10 @@ def _polish(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidat
     return [polish_candidate(bench, candidate, ticker)]
 
 
+def _follow(bench: Bench, start: Narrow, ticker: Ticker) -> list[Candidate | Refused]:
+    return narrowed(bench, start, ticker)
+
+
 def _move(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate | Refused]:
     return [move_children(bench, candidate, ticker)]
 
@@ -253,5 +297,6 @@ RANDOM = Phase("random starts", 0.15, _start)
 LOOK = Phase("first look", 0.3, _look)
 ADAPT = Phase("adapting", 0.4, _adapt)
 POLISH = Phase("polishing", 0.5, _polish)
+FOLLOW = Phase("following gamma", 0.6, _follow)
 MOVE = Phase("moving children", 0.3, _move)
 CHECK = Phase("checking", 1.0, _check)

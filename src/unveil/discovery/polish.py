@@ -21,7 +21,7 @@ from unveil.hidden.agglomeration import agglomerate_states
 from unveil.model.fit import fit
 from unveil.progress import Ticker
 
-__all__ = ["move_children", "polish_candidate", "polished_in_turns"]
+__all__ = ["move_children", "polish_candidate", "polished_in_turns", "relearned"]
 
 MOST_MOVES = 3
 """So often children are moved, at most."""
@@ -114,7 +114,7 @@ def _larger_changes(bench: Bench, candidate: Candidate, ticker: Ticker) -> Itera
                 yield from change(bench, candidate, ticker)
 
 
-def _relearned(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate]:
+def relearned(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate]:
     """The candidate with all arcs learned anew on the rows as its network completes them."""
     completed = complete_rows(
         candidate.network, bench.glanced, cap=32, draws=8, seed=bench.seed, negligible=NEGLIGIBLE
@@ -242,4 +242,4 @@ def _anew(
     return [replace(candidate, network=network, gain=gain, anew=True, verdict=verdict, detail="")]
 
 
-CHANGES = (_relearned, _neighbouring_states, _merged_states, _split_states)
+CHANGES = (relearned, _neighbouring_states, _merged_states, _split_states)

@@ -252,7 +252,8 @@ def step(task: Task, state: State) -> tuple[State, Step]:
     doubted = best if kept is None else None
     if kept is not None:
         best = polished_together(bench, kept, ticker.part("all together", FOR_ALL))
-        best = with_cardinalities(bench, best, graced(ticker))
+        if not best.place.is_followed:
+            best = with_cardinalities(bench, best, graced(ticker))
         tried = tuple(best if c is kept else c for c in tried)
         kept = best
     explained = proof is not None and proof.is_explained
@@ -288,7 +289,7 @@ def _with_better_rival(task: Task, state: State, kept: Candidate, ticker: Ticker
     """The state with the best network near the candidate's that lacks it, if that is better."""
     rival = learn_without(
         kept.network,
-        kept.name,
+        (kept.name, *kept.others),
         task.table,
         task.settings,
         task.seed,

@@ -21,9 +21,10 @@ from unveil.score.structure import StructurePrior, log_prior_of
 from unveil.search.constraints import Constraints
 from unveil.table.core import Table
 
-__all__ = ["Adapt", "Settings"]
+__all__ = ["Adapt", "Method", "Settings"]
 
 Adapt = Literal["em", "blanket", "full"]
+Method = Literal["auto", "signatures", "bottleneck"]
 
 LEAST = {
     "max_hidden": 1, "n_states": 2, "max_candidates": 1, "max_adapted": 1, "max_polished": 1,
@@ -64,6 +65,8 @@ class Settings:
     - `places`: sets of columns that a hidden variable is tried behind, before all others
     - `max_children`, `max_outside`: the most columns a hidden variable is first put behind where a
       signature is found, and the most parents from outside that it stands in for there
+    - `method`: where candidates come from: `signatures` in the network (Ch. 4) or the `bottleneck`
+      (Ch. 6), all columns at once; `auto` takes what `method_for` says
     """
 
     equivalent_sample_size: float = 1.0
@@ -87,12 +90,18 @@ class Settings:
     max_children: int = 12
     max_outside: int = 3
     max_luck: float = 0.05
+    method: Method = "auto"
 
     def __post_init__(self) -> None:
         if self.adapt not in get_args(Adapt):
             raise DataError(
                 f"adapt is one of {', '.join(get_args(Adapt))}, not {self.adapt!r}."
                 + did_you_mean(self.adapt, get_args(Adapt))
+            )
+        if self.method not in get_args(Method):
+            raise DataError(
+                f"method is one of {', '.join(get_args(Method))}, not {self.method!r}."
+                + did_you_mean(self.method, get_args(Method))
             )
         if self.score not in SCORES:
             raise DataError(
@@ -108,6 +117,10 @@ class Settings:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise DataError(f"{name} must be at least {least}, got {value}")
+
+    def method_for(self, table: Table) -> Method:
+        """The method for a table: that of the settings, or (`auto`) signatures."""
+        return "signatures" if self.method == "auto" else self.method
 
     @property
     def prior(self) -> EquivalentSampleSize:

@@ -40,6 +40,7 @@ def summary(report: DiscoveryReport) -> str:
     if not report.hidden:
         return headline(report)
     lines = [] if report.whole is None else [report.whole.words]
+    with_ = {name: _came_with(report, name) for name in report.hidden}
     for name in report.hidden:
         variable = report.network.variable(name)
         children = ", ".join(report.network.dag.children(name))
@@ -48,9 +49,16 @@ def summary(report: DiscoveryReport) -> str:
         lines.append(f"{name}: {variable.n_states} states, parent of {children}{given}")
         if name in report.evidence:
             lines += [f"  {sentence}" for sentence in evidence_words(report.evidence[name])]
+        lines += [f"  came with {first}: the evidence is for all of them" for first in with_[name]]
         if name in report.meaning:
             lines += [f"  {p.words}" for p in report.meaning[name].profiles]
     return "\n".join([*lines, *_simpler_is_better(report)])
+
+
+def _came_with(report: DiscoveryReport, name: str) -> list[str]:
+    """The hidden variable that another came with, if it did."""
+    kept = [r.kept for r in report.discovery.rounds if r.kept is not None]
+    return [c.name for c in kept if name in c.others]
 
 
 def headline(report: DiscoveryReport) -> str:

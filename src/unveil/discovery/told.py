@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
+from unveil.bottleneck.course import Point
 from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
 from unveil.errors import FormatError
 from unveil.formats import dumps, loads
@@ -25,6 +26,21 @@ def tried_as_json(tried: Candidate | Refused) -> dict[str, Any]:
     return numbers_as_json(tried) | {"network": network, "anew": tried.anew}
 
 
+def _followed(tried: Candidate | Refused) -> dict[str, Any]:
+    """What is to be told of a course in gamma, if there is one."""
+    if not isinstance(tried, Candidate) or not tried.course:
+        return {}
+    return {"course": [asdict(p) for p in tried.course], "others": list(tried.others)}
+
+
+def _course(record: dict[str, Any]) -> dict[str, Any]:
+    points: list[dict[str, Any]] = [
+        {k: tuple(x) if isinstance(x, list) else x for k, x in point.items()}
+        for point in record.get("course", ())
+    ]
+    return {"course": tuple(Point(**p) for p in points), "others": tuple(record.get("others", ()))}
+
+
 def tried_from_json(record: dict[str, Any]) -> Candidate | Refused:
     """What `tried_as_json` told of; without a network it is a refusal.
 
@@ -33,7 +49,9 @@ def tried_from_json(record: dict[str, Any]) -> Candidate | Refused:
     if "network" not in record:
         return _refused(record)
     network = loads(record["network"], "json")
-    return Candidate(**_told(record), network=network, anew=bool(record.get("anew", False)))
+    return Candidate(
+        **_told(record), **_course(record), network=network, anew=bool(record.get("anew", False))
+    )
 
 
 def network_about(table: Table, written: Any) -> Network:
@@ -50,7 +68,7 @@ def _observed(known: Network | Table) -> set[Variable]:
 
 def with_tree(candidate: Candidate, rows: Table) -> Candidate:
     """The candidate with the tree of merges of its own graph, made of rows without gaps."""
-    if candidate.agglomeration is not None:
+    if candidate.agglomeration is not None or candidate.place.is_followed:
         return candidate
     tree = agglomerate_states(rows, candidate.network.dag, candidate.name)
     return replace(candidate, agglomeration=tree)
@@ -71,6 +89,7 @@ def numbers_as_json(tried: Candidate | Refused) -> dict[str, Any]:
         "verdict": str(tried.verdict),
         "detail": tried.detail,
         "filled_in": tried.filled_in,
+        **_followed(tried),
     }
 
 

@@ -33,7 +33,7 @@ from unveil.table.door import Data, Weights
 from unveil.table.variable import Variable
 
 if TYPE_CHECKING:
-    from unveil.bottleneck.continuation import Point
+    from unveil.bottleneck.course import Point
 
 __all__ = ["EMResult", "EMStart", "fit_em", "variables_of"]
 

@@ -108,31 +108,32 @@ def _heat(total: Array, first: int, n: int, gamma: float, more: float) -> None:
         total[first + m] += (gamma - 1.0) * whole + more
 
 
-@compiled(error_model="numpy")
 def collected_rows(
     plan: ReducedPlan, values: Array, codes: Array, start: int, stop: int, out: Array
 ) -> None:
     """out[r, u] = sum over families f of values[f's entry at row r and u]."""
-    k = plan.n_configurations
-    n_families = plan.first.size
-    place = np.empty((n_families, BLOCK), np.uint32)
-    for block in range(start, stop, BLOCK):
-        n_rows = min(BLOCK, stop - block)
-        _find_places(plan, codes, block, n_rows, place)
-        for b in range(n_rows):
-            row = out[block + b]
-            row[:] = 0.0
-            for f in range(n_families):
-                at = np.uint64(place[f, b])
-                for u in range(np.uint64(k)):
-                    row[u] += values[at + u]
+    out[start:stop] = 0.0
+    _visit(plan, values, codes, start, stop, out, False)
 
 
-@compiled(error_model="numpy")
 def counted_rows(
     plan: ReducedPlan, mass: Array, codes: Array, start: int, stop: int, counts: Array
 ) -> None:
     """Add mass[r, u] to every family's entry at row r and u: `collected_rows` turned round."""
+    _visit(plan, counts, codes, start, stop, mass, True)
+
+
+@compiled(error_model="numpy")
+def _visit(
+    plan: ReducedPlan,
+    entries: Array,
+    codes: Array,
+    start: int,
+    stop: int,
+    rows: Array,
+    counting: bool,
+) -> None:
+    """Rows and entries meet: entries are added to the rows or, if `counting`, rows to entries."""
     k = plan.n_configurations
     n_families = plan.first.size
     place = np.empty((n_families, BLOCK), np.uint32)
@@ -140,11 +141,15 @@ def counted_rows(
         n_rows = min(BLOCK, stop - block)
         _find_places(plan, codes, block, n_rows, place)
         for b in range(n_rows):
-            row = mass[block + b]
+            row = rows[block + b]
             for f in range(n_families):
                 at = np.uint64(place[f, b])
-                for u in range(np.uint64(k)):
-                    counts[at + u] += row[u]
+                if counting:
+                    for u in range(np.uint64(k)):
+                        entries[at + u] += row[u]
+                else:
+                    for u in range(np.uint64(k)):
+                        row[u] += entries[at + u]
 
 
 @compiled(error_model="numpy")

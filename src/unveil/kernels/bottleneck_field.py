@@ -127,6 +127,15 @@ def _expected(
 
 
 @compiled(error_model="numpy")
+def _room(plan: FieldPlan) -> tuple[Array, Array, Array]:
+    """Room for the free members of the largest family: which, their strides, their states."""
+    most = 1
+    for f in range(plan.first.size):
+        most = max(most, plan.member_first[f + 1] - plan.member_first[f])
+    return np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+
+
+@compiled(error_model="numpy")
 def field_pass(
     plan: FieldPlan,
     logs: Array,
@@ -148,11 +157,7 @@ def field_pass(
     comes back is the sum over rows of gamma (E[log P] + entropy of gaps) + the entropy of what is
     hidden + (1 - gamma) E[log Q(t_i)].
     """
-    most = 1
-    for f in range(plan.first.size):
-        most = max(most, plan.member_first[f + 1] - plan.member_first[f])
-    free, step = np.empty(most, np.int64), np.empty(most, np.int64)
-    digit = np.empty(most, np.int64)
+    free, step, digit = _room(plan)
     score = np.empty(np.max(plan.n_states))
     total = 0.0
     for r in range(weights.size):
@@ -254,11 +259,7 @@ def field_collected(
     plan: FieldPlan, values: Array, v: int, codes: Array, q: Array, out: Array
 ) -> None:
     """out[r, s] = sum over families f of v of E[values of f | v = s] in row r."""
-    most = 1
-    for f in range(plan.first.size):
-        most = max(most, plan.member_first[f + 1] - plan.member_first[f])
-    free, step = np.empty(most, np.int64), np.empty(most, np.int64)
-    digit = np.empty(most, np.int64)
+    free, step, digit = _room(plan)
     for r in range(out.shape[0]):
         _expected(plan, values, v, codes, r, q[r], free, step, digit, out[r])
 
@@ -268,11 +269,7 @@ def field_counted(
     plan: FieldPlan, mass: Array, v: int, codes: Array, q: Array, counts: Array
 ) -> None:
     """Add mass[r, s], spread over the other factors, to the families of v: the transpose."""
-    most = 1
-    for f in range(plan.first.size):
-        most = max(most, plan.member_first[f + 1] - plan.member_first[f])
-    free, step = np.empty(most, np.int64), np.empty(most, np.int64)
-    digit = np.empty(most, np.int64)
+    free, step, digit = _room(plan)
     for r in range(mass.shape[0]):
         for i in range(plan.touch_first[v], plan.touch_first[v + 1]):
             cell, n, own = _gather(plan, plan.touch[i], v, codes, r, free, step)

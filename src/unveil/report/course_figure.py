@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from unveil.bottleneck.continuation import Point
+from unveil.bottleneck.course import Point
 from unveil.errors import DataError
 from unveil.files import atomic_write
 from unveil.report import colours

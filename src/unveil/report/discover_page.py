@@ -7,6 +7,7 @@ from unveil.discovery.summary import stop_in_words
 from unveil.graph.names import Pair
 from unveil.report.arcs_part import add_arcs, ranked, strengths
 from unveil.report.before_after import before_after, change_of
+from unveil.report.gamma_part import add_groups
 from unveil.report.hidden_part import add_hidden
 from unveil.report.page import Page
 from unveil.report.picture import svg_text
@@ -14,6 +15,19 @@ from unveil.report.tried_part import add_comparison, add_tried
 from unveil.table.core import Table
 
 __all__ = ["discover_page"]
+
+CONSTRUCTED = (
+    "Groups of variables that are linked more than their neighbours (semi-cliques) were each given "
+    "a hidden parent; its number of states was found by merging the assignments of its "
+    "surroundings, and the structure around it was adapted by structural EM. One hidden parent of "
+    "everything (latent classes) was a candidate like any other."
+)
+FOLLOWED = (
+    "A hidden parent of all columns was followed by information-bottleneck EM from telling nothing "
+    "to EM's own solution, with several numbers of states and with the number that the rows ask "
+    "for; structural EM then gave columns other parents where the score is better. Several hidden "
+    "variables above one another were a candidate like any other."
+)
 
 
 def discover_page(report: DiscoveryReport, table_name: str) -> Page:
@@ -49,6 +63,7 @@ def discover_page(report: DiscoveryReport, table_name: str) -> Page:
     for round_ in found.rounds:
         if round_.kept is not None:
             add_hidden(page, report, round_)
+    add_groups(page, report.network)
     page.section("Arcs, strongest first")
     add_arcs(page, arcs, " over the rows with hidden states filled in" if report.hidden else "")
     add_comparison(page, report)
@@ -97,13 +112,10 @@ def _listed(arcs: tuple[Pair, ...], most: int = 20) -> str:
 def _add_method(page: Page, report: DiscoveryReport) -> None:
     found = report.discovery
     size = found.settings.equivalent_sample_size
+    way = FOLLOWED if found.settings.method_for(report.table) == "bottleneck" else CONSTRUCTED
     page.section("How it was done").text(
-        "A network was learned over the observed columns. Groups of variables that are linked more "
-        "than their neighbours (semi-cliques) were each given a hidden parent; its number of "
-        "states was found by merging the assignments of its surroundings, and the structure "
-        "around it was adapted by structural EM. One hidden parent of everything (latent classes) "
-        "was a candidate like any other. Scores are BDeu for the observed network and the "
-        "Cheeseman-Stutz approximation with hidden variables, in nats.",
+        f"A network was learned over the observed columns. {way} Scores are BDeu for the observed "
+        "network and the Cheeseman-Stutz approximation with hidden variables, in nats.",
         f"The equivalent sample size is {size:g}: before any row was seen, each table of "
         f"probabilities counted as {size:g} case{'s' * (size != 1)}, spread evenly. With few rows, "
         "or close calls, another one can give another answer: try it.",

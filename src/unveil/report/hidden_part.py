@@ -11,6 +11,7 @@ from unveil.discovery.meaning import Meaning
 from unveil.discovery.procedure import Round
 from unveil.evaluate.agreement import Agreement
 from unveil.report.charts import bar_chart
+from unveil.report.gamma_part import add_course
 from unveil.report.page import Cell, Page
 from unveil.report.probability_table import MOST_STATES, add_distribution, family
 from unveil.report.profile_chart import Profile, profile_chart
@@ -37,8 +38,20 @@ def add_hidden(page: Page, report: DiscoveryReport, round_: Round) -> None:
     for found in report.agreements:
         if found.name == name:
             _add_agreement(page, found)
+    add_course(page, round_.kept)
     add_states(page, round_)
     _add_tables(page, report, name)
+    for other in round_.kept.others:
+        _add_other(page, report, name, other)
+
+
+def _add_other(page: Page, report: DiscoveryReport, name: str, other: str) -> None:
+    """A hidden variable that came with another: the evidence is for both together."""
+    page.section(f"{other}: came with {name}")
+    page.text(f"The evidence for {name} is that for both together.")
+    if other in report.meaning:
+        _add_meaning(page, report, report.meaning[other])
+    _add_tables(page, report, other)
 
 
 def _add_evidence(page: Page, proof: Evidence) -> None:

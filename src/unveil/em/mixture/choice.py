@@ -30,7 +30,7 @@ from unveil.table.places import tell
 from unveil.table.variable import Label
 
 if TYPE_CHECKING:
-    from unveil.bottleneck.continuation import Point
+    from unveil.bottleneck.course import Point
 
 __all__ = ["SCORES", "Mixture", "MixtureResult", "ScoreName"]
 

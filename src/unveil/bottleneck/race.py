@@ -1,0 +1,83 @@
+"""Exchanges of states as a race: all candidates run a little, the better half goes on.
+
+What a merge costs and what a split gains is told beforehand (`exchange.py`, `cardinality.py`); only
+EM itself knows where an exchange leads. The winner has to gain.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unveil.bottleneck.course import Place
+from unveil.bottleneck.settling import Settler
+
+__all__ = ["exchanged"]
+
+FINALISTS = 2
+"""So many of the candidates for an exchange go on until they have settled."""
+LEG = 8
+"""Candidates are compared after so many steps each."""
+SLACK = 2e-3
+"""A candidate that lags by more than this part of the objective is given up."""
+
+
+def exchanged(settler: Settler, place: Place, i: int) -> Place:
+    """The place after all exchanges of states of hidden variable i that gain."""
+    settings = settler.settings
+    if place.problem.shape[i] < 3 or not settings.exchanges:
+        return place
+    fine = settings.tolerance / 10
+    found, objective = settler.settle(place.problem, place.parameters, place.gamma, fine)
+    place = settler.at(place, found, objective)
+    for _ in range(settings.rounds):
+        ends = _raced(settler, place, _candidates(place, i)[: settings.exchanges])
+        best = max(
+            (settler.settle(place.problem, p, place.gamma, fine) for p in ends),
+            key=lambda e: e[1], default=(None, -np.inf),
+        )  # fmt: skip
+        if best[1] < place.objective + 1e-6 * abs(place.objective):
+            break
+        place = settler.at(place, *best)
+        if not settler.ticker.keep_going():
+            break
+    return place
+
+
+def _raced(settler: Settler, place: Place, runners: list[Any]) -> list[Any]:
+    """Parameters that are ahead after a few steps: the better half goes on, again and again."""
+    slack = SLACK * abs(place.objective)
+    while runners and settler.ticker.keep_going():
+        ends = [
+            settler.settle(place.problem, p, place.gamma, settler.settings.tolerance, LEG)
+            for p in runners
+        ]
+        ends.sort(key=lambda end: -end[1])
+        runners = [p for p, value in ends if value > place.objective - slack]
+        if len(runners) <= FINALISTS:
+            break
+        runners = runners[: max(FINALISTS, len(ends) // 2)]
+        if len(ends) <= FINALISTS:
+            break
+    return runners[:FINALISTS]
+
+
+def _candidates(place: Place, i: int) -> list[Any]:
+    """Parameters after an exchange, most promising first; two merges for each split."""
+    problem = place.problem
+    growth = problem.growth(place.look, i, place.vectors[i], 8)
+    gains, pair = problem.gains(place.look, i, growth)
+    losses = problem.losses(place.look, i)
+    found = []
+    for state in range(problem.shape[i]):
+        free = losses.copy()
+        free[state] = free[:, state] = np.inf
+        for place_of in np.argsort(free, axis=None)[:2]:
+            one, other = np.unravel_index(int(place_of), free.shape)
+            if np.isfinite(free[one, other]):
+                found.append((gains[state] - free[one, other], state, int(one), int(other)))
+    found.sort(key=lambda item: -item[0])
+    return [
+        problem.exchange(place.look, i, state, (one, other), pair) for _, state, one, other in found
+    ]
