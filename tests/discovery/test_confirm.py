@@ -176,8 +176,7 @@ def test_what_the_search_gains_is_no_merit_of_the_variable():
     table, settings = bench.table, bench.settings
     poor = fit(DAG(table.names), table, settings.prior)
     poor_bench = Bench.of(poor, settings.score_of(poor, table), table, settings, 1)
-    place = Place("H1", table.names)
-    fair = _fairly_without(poor_bench, candidate.network, place, Ticker())
+    fair = _fairly_without(poor_bench, candidate.network, Ticker())
     assert fair.names == table.names
     assert settings.score_of(fair, table) >= bench.score > poor_bench.score
 

@@ -22,7 +22,7 @@ import numpy as np
 from unveil.discovery.afresh import Known, found_afresh, known_of
 from unveil.discovery.baseline import learn_without
 from unveil.discovery.bench import Bench
-from unveil.discovery.candidates import Candidate, Place
+from unveil.discovery.candidates import Candidate
 from unveil.discovery.predictions import cross_validated, drawn_rows
 from unveil.discovery.rivals import RIVALS, Rival, without_further
 from unveil.discovery.workers import Workers
@@ -249,7 +249,7 @@ def _fold(bench: Bench, task: _Task, ticker: Ticker) -> _Fold:
     here = Bench.of(without, settings.score_of(without, rows), rows, settings, bench.seed)
     found = found_afresh(here, task.known, ticker)
     if found is not None:
-        without = _fairly_without(here, found, task.known[0], ticker)
+        without = _fairly_without(here, found, ticker)
     chosen = found is not None and (
         _merit(bench, found, rows, ticker) > _merit(bench, without, rows, ticker)
     )
@@ -259,14 +259,14 @@ def _fold(bench: Bench, task: _Task, ticker: Ticker) -> _Fold:
     return _Fold(rows, task.left_out, without, network, chosen, nats, plain, loss)
 
 
-def _fairly_without(here: Bench, found: Network, known: Known, ticker: Ticker) -> Network:
+def _fairly_without(here: Bench, found: Network, ticker: Ticker) -> Network:
     """The network without the variable that was found, searched for from there as well.
 
     The search for the one had more to begin from than that for the other; what that gains is no
     merit of the variable. A round does the same, before it comes to folds.
     """
-    name = known.name if isinstance(known, Place) else known.place.name
-    other = learn_without(found, name, here.table, here.settings, here.seed, ticker)
+    new = [name for name in found.hidden if name not in here.network.names]
+    other = learn_without(found, new, here.table, here.settings, here.seed, ticker)
     better = here.settings.score_of(other, here.table) > here.score
     return other if better else here.network
 
