@@ -99,7 +99,7 @@ def test_clusters_and_discovery(lake, tmp_path, capsys, in_parts):
         (["learn", "rows", "--memory", "lots"], "memory is a size such as 2GiB"),
         (["learn", "rows", "--engine", "duck"], "Did you mean 'duckdb'"),
         (["learn", "rows", "--table", "asia"], "asked of a DuckDB file"),
-        (["learn", "rows.csv", "--memory", "1GiB"], "--memory are for rows"),
+        (["learn", "rows.csv", "--memory", "1GiB"], "--memory is for rows"),
         (["predict", "asia", "rows", "--of", "lung", "-o", "out.csv"], "call the file .parquet"),
         (["cluster", "rows", "--assignments", "c.csv"], "unveil predict"),
         (["discover", "rows", "--id", "year"], "tables in memory"),
