@@ -25,6 +25,8 @@ from unveil import Table, Variable
 
 SCORES = ("bic", "mdl", "bge")
 ROWS = (20, 50, 100, 200, 500)
+OBSERVED = "1"
+"""The condition of sachs under which nothing was changed: 853 cells."""
 
 
 def samples(data: Path) -> dict[str, np.ndarray]:
@@ -37,7 +39,9 @@ def samples(data: Path) -> dict[str, np.ndarray]:
     found["yeast, AA genes"] = yeast(data, CLASSES["AA"]).T
     found["yeast, Met genes"] = yeast(data, CLASSES["Met"]).T
     sachs = Table.read(data / "expression" / "sachs_continuous.csv.gz")
-    found["sachs"] = np.log1p(np.column_stack([sachs.column(n) for n in sachs.names]))
+    seen = np.array([str(label) for label in sachs.labels("condition")]) == OBSERVED
+    cells = sachs.take(seen).without("condition")
+    found["sachs"] = np.log1p(np.column_stack([cells.column(n) for n in cells.names]))
     generator = np.random.default_rng(1)
     return {name: values[generator.permutation(len(values))] for name, values in found.items()}
 
