@@ -3,7 +3,8 @@
 Candidates are looked for in rows that are drawn by the seed, as many as can be worked on. What is
 kept there is then taken to all rows: how well it predicts them beside the network without hidden
 variables (both with the parameters of the drawn rows, so the others are new to them), EM over all
-parts, and the scores there.
+parts, and the scores there. Both keep the structure that the drawn rows gave them: from all rows,
+either side could have got more arcs.
 """
 
 from __future__ import annotations
@@ -74,8 +75,9 @@ class AllRows(Record):
         return (
             f"Candidates were looked for in {self.n_drawn:,.0f} rows drawn from "
             f"{self.n_cases:,.0f}. {verdict}: {self.saved:+.4f} bits per row saved (standard error "
-            f"{self.error:.4f}; {self.without:.4f} bits without hidden variables), "
-            f"{self.gain:+,.1f} nats of score with parameters from all rows."
+            f"{self.error:.4f}) over the network without hidden variables that those rows gave "
+            f"({self.without:.4f} bits), {self.gain:+,.1f} nats of score with parameters from all "
+            "rows."
         )
 
 
