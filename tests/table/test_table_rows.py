@@ -187,3 +187,12 @@ def test_parts_of_a_table_share_its_columns_and_are_checked_where_they_can_be_wr
         table.select(["x", "x"])
     with pytest.raises(DataError, match="at least one column"):
         table.select([])
+
+
+@pytest.mark.parametrize("rows", [[0, 4], [True, False]])
+def test_rows_that_are_not_there_are_told(rows):
+    table = Table.from_frame({"x": ["a", "b", "c"]})
+    with pytest.raises(DataError, match="by position or by a mask; there are 3 of them: "):
+        table.take(rows)
+    with pytest.raises(DataError, match="3 of them, each with the weight of its equals: "):
+        table.with_weights([1.0, 2.0, 3.0]).take(rows)

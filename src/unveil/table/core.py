@@ -230,10 +230,18 @@ class Table:
         index = np.asarray(rows)
         if index.size == 0 and index.dtype.kind != "b":
             index = index.astype(np.intp)
-        weights = None if self.weights is None else self.weights[index]
+        try:
+            weights = None if self.weights is None else self.weights[index]
+            columns = [c[index] for c in self._columns]
+        except IndexError as error:
+            folded = "" if self.weights is None else ", each with the weight of its equals"
+            raise DataError(
+                f"rows are taken by position or by a mask; there are {self.n_rows:,} of them"
+                f"{folded}: {error}"
+            ) from None
         if index.ndim != 1:
-            return Table(self.variables, [c[index] for c in self._columns], weights)
-        return Table._trusted(self.variables, [c[index] for c in self._columns], weights)
+            return Table(self.variables, columns, weights)
+        return Table._trusted(self.variables, columns, weights)
 
     def select(self, names: Iterable[str]) -> Table:
         """Only the named columns, in the order given."""
