@@ -54,6 +54,13 @@ def test_a_true_one_is_chosen_in_every_fold_and_is_sure():
     assert low < found.saved.bits < high
 
 
+def test_folds_gain_no_more_than_all_rows_do():
+    bench, candidate = with_a_star(of_one_mood(800))
+    poor = confirm(bench, [replace(candidate, gain=1.0)], Ticker(), folds=5)
+    assert poor.nats == 1.0
+    assert poor.saved.bits > 0
+
+
 def test_where_there_is_nothing_none_is_chosen_and_nothing_is_saved():
     generator = np.random.default_rng(3)
     coins = binary({n: generator.integers(0, 2, 300) for n in "abcd"})

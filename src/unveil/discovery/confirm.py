@@ -47,7 +47,8 @@ class Confirmation:
     `saved` is what it saves over no further hidden variable; in `n_chosen` of `n_folds` folds one
     was chosen at all. If some `rival` saves bits without it, `without` is what the best of them
     saves, and `beyond` what the hidden variable saves over that, learned the rival's way or not.
-    `nats` is what it gains in score, in the mean over folds; `lucky_nats` what the best of all
+    `nats` is what it gains in score, in the mean over folds, but no more than on all rows (where it
+    gains less, folds had a poorer network without it); `lucky_nats` what the best of all
     places would gain by luck with probability `max_luck`.
     """
 
@@ -196,9 +197,10 @@ def confirm(
     if len(done) < folds and not hopeless:
         return None
     max_luck = bench.settings.max_luck
+    nats = min(float(np.mean([f.nats for f in done])), max(c.gain for c in finalists))
     first = Confirmation(
-        _found_saves(done), sum(f.chosen for f in done), len(done),
-        float(np.mean([f.nats for f in done])), math.log(places / max_luck), max_luck=max_luck,
+        _found_saves(done), sum(f.chosen for f in done), len(done), nats,
+        math.log(places / max_luck), max_luck=max_luck,
     )  # fmt: skip
     return first if first.saved.bits <= 0 else _beside_rivals(bench, done, first, workers, ticker)
 
