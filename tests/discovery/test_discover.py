@@ -239,11 +239,11 @@ def test_restarts_never_lower_the_score_and_keep_the_order(random_seed):
 def test_the_network_without_gets_the_same_chance(found):
     table, _, discovery = found
     prior = EquivalentSampleSize(1.0)
-    rival = learn_without(discovery.network, "H1", table, Settings(), 0, Ticker())
+    rival = learn_without(discovery.network, ["H1"], table, Settings(), 0, Ticker())
     assert set(rival.names) == set(table.names)
     assert cheeseman_stutz(rival, table, prior) < discovery.score
     gaps = table.take(np.arange(500)).knock_out(0.02, seed=1)
-    with_gaps = learn_without(discovery.network, "H1", gaps, Settings(), 0, Ticker())
+    with_gaps = learn_without(discovery.network, ["H1"], gaps, Settings(), 0, Ticker())
     assert set(with_gaps.names) == set(table.names)
 
 

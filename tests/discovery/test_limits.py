@@ -55,7 +55,7 @@ def look(bench, candidate, ticker):
 
 WORKS = {
     "what was observed": lambda b, c, t: learn_observed(b.table, SETTINGS, 1, t),
-    "without it": lambda b, c, t: learn_without(c.network, "H1", b.table, SETTINGS, 1, t),
+    "without it": lambda b, c, t: learn_without(c.network, ["H1"], b.table, SETTINGS, 1, t),
     "places": lambda b, c, t: places_with_a_signature(b, "H1", t),
     "a star": lambda b, c, t: started(b, Star(c.place, 3, "cluster", 1), t),
     "first look": look,

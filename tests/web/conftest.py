@@ -97,7 +97,7 @@ def upload(client, text, name="rows.csv"):
     return answer.json()["id"]
 
 
-def rows_of_kinds(n=150):
+def rows_of_kinds(n=200):
     """A table with something behind it: four answers that depend on an unseen kind of row."""
     draw = np.random.default_rng(3)
     kind = draw.integers(0, 2, n)

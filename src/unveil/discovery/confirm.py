@@ -191,9 +191,9 @@ def confirm(
     with closing(workers.each(_fold, bench, tasks, ticker, "fold")) as results:
         for fold in results:
             done.append(fold)
-            if len(done) == GLANCED and _found_saves(done).bits <= 0:
+            if len(done) == GLANCED and _is_hopeless(done):
                 break
-    hopeless = len(done) == GLANCED < folds and _found_saves(done).bits <= 0
+    hopeless = len(done) == GLANCED < folds and _is_hopeless(done)
     if len(done) < folds and not hopeless:
         return None
     max_luck = bench.settings.max_luck
@@ -271,6 +271,12 @@ def _fairly_without(here: Bench, found: Network, ticker: Ticker) -> Network:
     other = learn_without(found, new, here.table, here.settings, here.seed, ticker)
     better = here.settings.score_of(other, here.table) > here.score
     return other if better else here.network
+
+
+def _is_hopeless(done: Sequence[_Fold]) -> bool:
+    """Whether nothing is saved so far, and not only by a little that other folds could make up."""
+    saved = _found_saves(done)
+    return saved.bits <= -saved.standard_error
 
 
 def _found_saves(done: Sequence[_Fold]) -> LogLoss:

@@ -37,6 +37,7 @@ class FamilyScores(RememberedFamilies):
     """The score of any family or graph over the variables of a table or another engine.
 
     >>> from unveil import datasets
+    >>> from unveil.graph import DAG
     >>> from unveil.score import BDeu
     >>> scores = FamilyScores(datasets.table("college_plans"), BDeu(5))
     >>> best = DAG.from_parents({"SEX": [], "SES": [], "IQ": ["SES", "PE"],

@@ -34,6 +34,7 @@ class GaussianFamilies(RememberedFamilies):
     moments; `score` is `BIC`, `AIC`, `MDL`, `LogLikelihood` or `BGe`; `structure_prior` is added
     to it. Where only moments are there (those that EM expects, say), see `of_moments`.
 
+    >>> from unveil.graph import DAG
     >>> from unveil.score import BIC
     >>> generator = np.random.default_rng(1)
     >>> a, b = generator.normal(size=(2, 500))

@@ -53,10 +53,11 @@ def headline(report: NumbersReport) -> str:
     else:
         best = max(report.tried, key=lambda t: t.gain)
         n = len(best.graph.hidden)
+        each = f", {best.gain / n:.1f} for each" if n > 1 else ""
         why = (
             f"of {len(report.tried)} networks tried, the best (with {n} hidden variable"
-            f"{'s' * (n != 1)}) gains {best.gain:.1f} nats, where {report.needed:.1f} would be "
-            "luck."
+            f"{'s' * (n != 1)}) gains {best.gain:.1f} nats{each}, where {report.needed:.1f} "
+            f"{'for one ' * (n > 1)}would be luck."
         )
     return " ".join([*said, f"No hidden variable is warranted: {why}", *_simpler(report)])
 
