@@ -547,10 +547,10 @@ def test_broken_texts_are_refused_with_a_sentence(kind):
     [
         ("x.bif", b"\x89PNG\0\0", "not a text file"),
         ("x.bif", b"\xff\xfe\0", "not a text file"),
-        ("x.bif", gzip.compress(b"network x {}")[:-9], "compressed file is damaged"),
+        ("x.bif", gzip.compress(b"network x {}", mtime=0)[:-9], "compressed file is damaged"),
         (
             "x.bif.gz",
-            gzip.compress(b"x" * 1000)[:20] + b"garbage....",
+            gzip.compress(b"x" * 1000, mtime=0)[:20] + b"garbage....",
             "compressed file is damaged",
         ),
         ("x.dne", b"something else", r"neither the ending nor .* \.json, \.bif, .*format="),
