@@ -116,6 +116,7 @@ def main() -> None:
     parser.add_argument("--children", nargs="*", type=int, default=[4, 6])
     parser.add_argument("--rows", type=int, default=500)
     parser.add_argument("--seeds", nargs="*", type=int, default=[1, 2, 3])
+    parser.add_argument("--methods", nargs="*", choices=METHODS, default=list(METHODS))
     parser.add_argument("--seconds", type=float, default=120.0)
     args = parser.parse_args()
     lines = []
@@ -123,7 +124,7 @@ def main() -> None:
         args.children, args.hidden, (False, True), args.seeds
     ):
         values, arcs = sample(k, children, args.rows, seed, gaussian)
-        for method in METHODS:
+        for method in args.methods:
             case = {"noise": "Gaussian" if gaussian else "Laplace", "true": k, "rows": args.rows,
                     "children": children, "seed": seed, "method": method}  # fmt: skip
             lines.append(case | run(method, values, arcs, args.seconds))

@@ -8,7 +8,10 @@ import pytest
 import unveil
 from unveil import Network, Table, Variable
 from unveil.discovery import NumberSettings, NumbersReport, Settings, discover_numbers
+from unveil.discovery.continuous.procedure import find_hidden_parents
+from unveil.em.lines import Observed
 from unveil.errors import DataError, UnveilWarning
+from unveil.ideal.find_layers import joint_luck, luck
 
 
 def rows(n=300, seed=1, gaps=0.0):
@@ -89,6 +92,19 @@ def test_gaps_change_little():
     assert len(found.hidden) == 2
     for true in ("abcdef", "ghijkl"):
         assert max(len({*true} & {*found.network.dag.children(h)}) for h in found.hidden) >= 5
+
+
+def test_small_groups_pay_together():
+    """None of three groups of four gains what it would need alone; all three are no luck."""
+    generator = np.random.default_rng(2)
+    x = np.repeat(generator.normal(size=(500, 3)), 4, axis=1) + 0.7 * generator.normal(
+        size=(500, 12)
+    )
+    table = Table([Variable(c) for c in "abcdefghijkl"], list(x.T))
+    found = find_hidden_parents(Observed.of(table), NumberSettings())
+    behind = {frozenset(found.graph.dag.children(h)) for h in found.graph.hidden}
+    assert behind == {frozenset("abcd"), frozenset("efgh"), frozenset("ijkl")}
+    assert found.gain / 3 < luck(12, 4) < joint_luck(12, list(behind)) < found.gain
 
 
 def test_nothing_is_found_in_a_graph_without_hidden_variables():

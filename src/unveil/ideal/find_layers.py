@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +12,7 @@ import numpy as np
 from unveil.ideal.layers import Layers, Leaves
 from unveil.progress import StopReason, Ticker
 
-__all__ = ["FoundLayers", "Introduce", "Stage", "find_layers", "luck"]
+__all__ = ["FoundLayers", "Introduce", "Stage", "find_layers", "joint_luck", "luck"]
 
 Introduce = Literal["both", "ideal", "turned", "all"]
 
@@ -49,6 +50,26 @@ def luck(n_columns: int, n_children: int) -> float:
     """
     k = min(max(n_children, 0), n_columns)
     return math.lgamma(n_columns + 1) - math.lgamma(k + 1) - math.lgamma(n_columns - k + 1)
+
+
+def joint_luck(n_columns: int, children: Sequence[Collection[str]]) -> float:
+    """The same for several hidden variables at once: the log of how their children could be chosen.
+
+    Children that nobody shares are chosen among those that are left: three groups of four are one
+    of 5,775 ways to part twelve columns, not of 495 to the power of three.
+
+    >>> round(joint_luck(12, ["abcd", "efgh", "ijkl"]), 2), round(luck(12, 4), 2)
+    (8.66, 6.2)
+    >>> joint_luck(12, ["abcd"]) == luck(12, 4)
+    True
+    """
+    total, left = -math.lgamma(len(children) + 1), n_columns
+    taken: set[str] = set()
+    for own in sorted(children, key=len, reverse=True):
+        total += luck(n_columns if taken & set(own) else left, len(own))
+        taken |= set(own)
+        left = n_columns - len(taken)
+    return total
 
 
 def find_layers(

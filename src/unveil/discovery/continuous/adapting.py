@@ -12,7 +12,7 @@ from unveil.em.line_structure import LineGraph, fitted_graph, line_structural_em
 from unveil.em.lines import Observed
 from unveil.graph.dag import DAG
 from unveil.ideal.families import IdealFamilies
-from unveil.ideal.find_layers import luck
+from unveil.ideal.find_layers import joint_luck, luck
 from unveil.ideal.layers import LEAST_CHILDREN
 from unveil.progress import Ticker
 from unveil.score.protocol import Families
@@ -21,6 +21,7 @@ from unveil.statistics.moments import GaussianMoments
 
 __all__ = [
     "AnyGraph", "Tried", "adapted", "all_have_children", "left_without", "moments_of", "needed_for",
+    "needed_together",
     "shortlist", "without",
 ]  # fmt: skip
 
@@ -67,6 +68,12 @@ def needed_for(graph: AnyGraph, n_columns: int, settings: NumberSettings) -> flo
     """What the score has to gain, so that it is not luck."""
     smallest = min(len(graph.dag.children(h)) for h in graph.hidden)
     return max(luck(n_columns, smallest), settings.min_gain)
+
+
+def needed_together(graph: AnyGraph, n_columns: int, settings: NumberSettings) -> float:
+    """What the score has to gain by all hidden variables at once, so that it is not luck."""
+    children = [graph.dag.children(h) for h in graph.hidden]
+    return max(joint_luck(n_columns, children), settings.min_gain)
 
 
 def shortlist(

@@ -8,7 +8,9 @@
 | inside | hidden roots inside the baseline, from what clusters of its columns have in common |
 
 Scores are BIC in nats. A hidden variable is kept if the score gains more than luck: the logarithm
-of the number of sets of children that it could have had.
+of the number of sets of children that it could have had. Several of them may pay together: they are
+kept if all gain more than the logarithm of the number of ways in which they could have parted the
+columns, and each the share of it that it adds.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from unveil.discovery.continuous.adapting import (
     all_have_children,
     moments_of,
     needed_for,
+    needed_together,
     shortlist,
     without,
 )
@@ -94,10 +97,8 @@ def find_hidden_parents(
         if one.graph.hidden and all_have_children(one.graph):
             needed = needed_for(one.graph, len(observed.names), settings)
             if one.gain > needed:
-                best = _pruned(one.graph, observed, settings, ticker.part("pruning"))
+                best = _warranted(one.graph, baseline, observed, settings, ticker.part("pruning"))
             break
-    if best.score < baseline.score + needed:
-        best = baseline
     return Found(
         _named(best, observed), baseline, tuple(tried), layers, needed,
         ticker.reason or "converged",
@@ -145,14 +146,43 @@ def layers_dag(layers: Layers, names: Sequence[str]) -> tuple[DAG, tuple[str, ..
     return DAG([*names, *hidden], arcs), tuple(hidden)
 
 
-def _pruned(
-    graph: LineGraph, observed: Observed, settings: NumberSettings, ticker: Ticker
+def _warranted(
+    graph: LineGraph,
+    baseline: LineGraph,
+    observed: Observed,
+    settings: NumberSettings,
+    ticker: Ticker,
 ) -> LineGraph:
-    """The network without hidden variables that do not pay for themselves, weakest first."""
+    """The network without hidden variables that are luck; the baseline if all of them are."""
+    n = len(observed.names)
+    together = _pruned(graph, observed, settings, ticker, jointly=True)
+    if together.score > baseline.score + needed_together(together, n, settings):
+        return together
+    alone = _pruned(together, observed, settings, ticker)
+    paid = alone.score > baseline.score + needed_for(alone, n, settings)
+    return alone if paid else baseline
+
+
+def _pruned(
+    graph: LineGraph,
+    observed: Observed,
+    settings: NumberSettings,
+    ticker: Ticker,
+    jointly: bool = False,
+) -> LineGraph:
+    """The network without hidden variables that do not pay for themselves, weakest first.
+
+    Each on its own, or for the share that it adds to what all need together.
+    """
+    n = len(observed.names)
     while len(graph.hidden) > 1 and ticker.keep_going():
         fewest = min(graph.hidden, key=lambda h: len(graph.dag.children(h)))
         less = without(graph, fewest, observed, settings, ticker.part())
-        if graph.score - less.score > needed_for(graph, len(observed.names), settings):
+        needed = needed_for(graph, n, settings)
+        if jointly:
+            share = needed_together(graph, n, settings) - needed_together(less, n, settings)
+            needed = min(needed, max(share, settings.min_gain))
+        if graph.score - less.score > needed:
             break
         if not all_have_children(less):
             break
