@@ -11,6 +11,7 @@ from unveil import Network, Table, TableCPD, Variable, datasets
 from unveil.em import complete_rows
 from unveil.errors import ModelError, SizeError
 from unveil.infer import JunctionTree, costs
+from unveil.model.flat import FlatTables
 
 from .cases import cases, expected_counts, naive_bayes
 
@@ -169,3 +170,22 @@ def test_draws_where_no_junction_tree_fits(monkeypatch):
     monkeypatch.setattr(costs, "MOST_ENTRIES", 3)
     with pytest.raises(SizeError):
         complete_rows(asia, rows, cap=1, draws=2, seed=1)
+
+
+@pytest.mark.parametrize("negligible", [0.0, 0.05])
+@pytest.mark.parametrize("hidden", [["either"], ["lung", "smoke"], []])
+def test_hidden_columns_alone_are_weighed_as_gaps_are(hidden, negligible):
+    """The short way, for rows that lack hidden variables only, gives what the long way does."""
+    asia = datasets.network("asia")
+    random = np.random.default_rng(3)
+    flat = FlatTables(asia)
+    network = flat.unpack(flat.normalised(flat.pack(asia) + 0.1))  # no zeros
+    table = network.sample(60, seed=4).without(hidden).with_weights(random.gamma(1.0, size=60))
+    short = complete_rows(network, table, negligible=negligible)
+    gaps = {n: np.full(60, 255, np.uint8) for n in hidden}
+    columns = [gaps[n] if n in gaps else table.column(n) for n in network.names]
+    long = complete_rows(
+        network, Table(network.variables, columns, table.row_weights), negligible=negligible
+    )
+    assert short.n_rows == long.n_rows
+    np.testing.assert_allclose(cells_of(network, short), cells_of(network, long), atol=1e-12)

@@ -295,3 +295,30 @@ def test_nothing_to_learn_from():
 @lenient
 def test_no_junction_tree_has_fewer_cells_than_the_bound(case):
     assert least_cells(case.network) <= JunctionTree(case.network).n_cells
+
+
+def test_rows_that_are_alike_beside_what_is_unseen_are_one():
+    """Many rows that differ only far from the hidden variable: counts as row by row, and weights
+    may change afterwards."""
+    names = [f"x{i}" for i in range(6)]
+    hidden = Variable("h", [0, 1], hidden=True)
+    random = np.random.default_rng(5)
+    cpds = [TableCPD(hidden, [], [0.4, 0.6])]
+    for i, name in enumerate(names):
+        parents = [hidden] if i < 2 else []
+        rows = random.dirichlet([1.0, 1.0], [2] * len(parents))
+        cpds.append(TableCPD(Variable(name, [0, 1]), parents, rows))
+    network = Network(cpds)
+    table = network.sample(40, seed=6).without("h")
+    cells = UnseenCells.to_learn_from(network, table)
+    (part,) = cells.parts
+    tables = FlatTables(network).own
+    assert part._groups[1] is not None
+    assert part._groups[0].shape[1] <= 4
+    for weights in (np.ones(40), random.gamma(1.0, size=40)):
+        found = cells.with_weights(weights).expected(tables)
+        codes = np.column_stack([np.full(40, -1), *(table.column(n).astype(int) for n in names)])
+        np.testing.assert_allclose(
+            found.counts, expected_counts(network, codes, weights), atol=1e-10
+        )
+        assert found.log_likelihood == pytest.approx(log_likelihood(network, codes, weights))

@@ -5,6 +5,8 @@ Then structural EM is ordinary search over a weighted table.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import overload
 
 import numpy as np
@@ -15,8 +17,11 @@ from unveil.engines.rows import PartedRows
 from unveil.infer.answer import refuse_impossible
 from unveil.infer.plan import Use
 from unveil.infer.posterior import cells_for
+from unveil.infer.reduced import ReducedModel
+from unveil.model.flat import FlatTables
 from unveil.model.network import Network
-from unveil.table.core import Table
+from unveil.table.core import Table, code_dtype
+from unveil.table.fold import row_groups
 
 __all__ = ["complete_rows"]
 
@@ -64,10 +69,16 @@ def complete_rows(
         known_to = table.select([n for n in table.names if n in network.names])
         return known_to.transformed(_complete_part, network, cap, draws, negligible, own=seeds)
     names = network.names
-    table = table.take(table.row_weights > 0)
+    if not (table.row_weights > 0).all():
+        table = table.take(table.row_weights > 0)
     inside = [n for n in names if n in table]
     known = table.select(inside).conform([network.variable(n) for n in inside])
     n_states = np.array([v.n_states for v in network.variables], dtype=np.float64)
+    hidden = [n for n in names if n not in known]
+    if known.is_complete and math.prod(network.variable(n).n_states for n in hidden) <= cap:
+        tables, beside = FlatTables(network).own, ReducedModel(network, hidden)
+        if tables.all() and beside.fits:
+            return _weighed(network, known, beside, tables, negligible)
     missing = np.array(
         [known.missing(n) if n in known else np.ones(table.n_rows, bool) for n in names]
     )
@@ -87,6 +98,43 @@ def complete_rows(
     cells = np.concatenate([p[0] for p in parts], axis=1)
     mass = np.concatenate([p[1] for p in parts])
     return Table(network.variables, list(cells), mass)
+
+
+def _weighed(
+    network: Network,
+    known: Table,
+    beside: ReducedModel,
+    tables: npt.NDArray[np.float64],
+    negligible: float,
+) -> Table:
+    """Rows that lack hidden variables and nothing else, with all configurations of those.
+
+    The families that hold a hidden variable say all about its posterior, so it is the same in all
+    rows that are alike there. No row is impossible, for no table has zeros.
+    """
+    if not beside.unseen:
+        columns = [known.column(n) for n in network.names]
+        return Table._trusted(network.variables, columns, known.row_weights)
+    codes = np.array(
+        [known.column(n) if n in known else np.zeros(known.n_rows, np.uint8) for n in network.names]
+    )
+    first, group = row_groups([codes[v] for v in beside.beside])
+    share = beside.posterior(tables, np.ascontiguousarray(codes[:, first]))[1]
+    kept = (share > negligible) | (share == share.max(axis=1, keepdims=True))
+    kept &= share > 0
+    # P(h | row), and the weight of what is left out to the others
+    share /= np.where(kept, share, 0.0).sum(axis=1, keepdims=True)
+    row, which = np.nonzero(kept[group])
+    # Completion h counts w_row P(h | row), so sums over the table are those of Eq. 2.16.
+    mass = known.row_weights[row] * share[group[row], which]
+    states = dict(zip(beside.unseen, np.unravel_index(which, beside.shape), strict=True))
+    columns = [
+        known.column(v.name)[row]
+        if v.name in known
+        else states[v.name].astype(code_dtype(v.n_states))
+        for v in network.variables
+    ]
+    return Table._trusted(network.variables, columns, mass)
 
 
 def _complete_part(

@@ -22,12 +22,17 @@ from unveil.infer.reduced import ReducedModel
 from unveil.infer.rows import Rows
 from unveil.infer.tree import Evidence, JunctionTree
 from unveil.model.flat import FlatTables
+from unveil.table.fold import row_groups
 
 __all__ = ["ForestRows", "ObservedRows", "Part", "ReducedRows", "TreeRows"]
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
+
+FEWER, MOST_BESIDE = 0.7, 20
+"""Rows that are alike beside what is unseen are one for EM if that leaves at most this share of
+them; with more columns than so many beside, it is not tried."""
 
 
 class Part(Protocol):
@@ -73,7 +78,8 @@ class ReducedRows:
     def with_weights(self, weights: Vector) -> ReducedRows:
         other = copy.copy(self)
         other.weights = weights
-        other.__dict__.pop("_shown_counts", None)
+        for known in ("_shown_counts", "_group_weights"):
+            other.__dict__.pop(known, None)
         return other
 
     def marginals(self, tables: Vector, targets: Sequence[int]) -> tuple[Vector, list[Matrix]]:
@@ -96,9 +102,10 @@ class ReducedRows:
             total = float(shown[seen] @ np.log(tables[seen]))
         if not self._unseen:
             return total
-        log_z, expected = self._model.expected_vector(tables, self._codes, self.weights)
+        codes, weights = self._groups[0], self._group_weights
+        log_z, expected = self._model.expected_vector(tables, codes, weights)
         counts += expected
-        return total + float((log_z * self.weights).sum())
+        return total + float((log_z * weights).sum())
 
     def configurations(self, tables: Vector) -> Matrix:
         return np.concatenate([posterior for _, _, posterior in self._blocks(tables, True)])
@@ -119,6 +126,28 @@ class ReducedRows:
         """The counts of the families that every row shows whole, and which of them are not zero."""
         counts = self._layout.count(self._codes, self.weights, self._shown)
         return counts, np.flatnonzero(counts)
+
+    @cached_property
+    def _groups(self) -> tuple[Any, Places | None]:
+        """The rows that differ beside what is unseen, and which of them each row is like.
+
+        The posterior of what is unseen depends on the columns that share a family with it alone.
+        `None`, if hardly any two rows are alike there.
+        """
+        beside = self._model.beside
+        if not self._unseen or not 0 < len(beside) <= MOST_BESIDE:
+            return self._codes, None
+        first, group = row_groups([self._codes[v] for v in beside])
+        if len(first) > FEWER * len(group):
+            return self._codes, None
+        return np.ascontiguousarray(self._codes[:, first]), group
+
+    @cached_property
+    def _group_weights(self) -> Vector:
+        codes, group = self._groups
+        if group is None:
+            return self.weights
+        return np.bincount(group, self.weights, codes.shape[1]).astype(np.float64)
 
     def _completed(
         self, tables: Vector, generator: np.random.Generator | None

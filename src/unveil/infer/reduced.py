@@ -63,6 +63,8 @@ class ReducedModel:
         self.relevant = [v for v, f in enumerate(families) if set(self._hidden) & set(f)]
         """The families that contain an unseen variable."""
         self._families = [families[v] for v in self.relevant]
+        self.beside = sorted({m for f in self._families for m in f} - set(self._hidden))
+        """What is seen of these families."""
         self._table_first = np.concatenate(
             [[0], np.cumsum([math.prod(self._n_states[m] for m in f) for f in families])]
         )
