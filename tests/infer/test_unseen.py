@@ -299,7 +299,8 @@ def test_no_junction_tree_has_fewer_cells_than_the_bound(case):
 
 def test_rows_that_are_alike_beside_what_is_unseen_are_one():
     """Many rows that differ only far from the hidden variable: counts as row by row, and weights
-    may change afterwards."""
+    may change afterwards.
+    """
     names = [f"x{i}" for i in range(6)]
     hidden = Variable("h", [0, 1], hidden=True)
     random = np.random.default_rng(5)

@@ -6,7 +6,6 @@ Then structural EM is ordinary search over a weighted table.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import overload
 
 import numpy as np
