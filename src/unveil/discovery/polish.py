@@ -233,8 +233,10 @@ def _moved_children(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[
 def _anew(
     bench: Bench, candidate: Candidate, states: npt.NDArray[np.int64], k: int, ticker: Ticker
 ) -> list[Candidate]:
-    """The candidate with these states of the rows and all arcs learned anew, where that can be."""
-    network = from_states(bench, candidate.name, states, k, ticker)
+    """The candidate with these states of the rows, arcs learned anew from them, where that can be."""
+    before, name = candidate.network.dag, candidate.name
+    around = before.markov_blanket(name)
+    network = from_states(bench, name, states, k, before, around, ticker)
     if network is None:
         return []
     gain = bench.gain_at_a_glance(network)

@@ -45,7 +45,7 @@ def first_look(bench: Bench, place: Place, dag: DAG, ticker: Ticker) -> list[Can
     )
     tried = _as_constructed(bench, place, dag, found, anew, ticker)
     if anew:
-        tried += _anew(bench, place, found, ticker)
+        tried += _anew(bench, place, dag, found, ticker)
     return sorted(tried, key=lambda c: (isinstance(c, Refused), -c.gain))
 
 
@@ -95,18 +95,22 @@ def _as_constructed(
     return [c.refused(Verdict.TOO_MANY_PARENTS) if crowded else c for c in looked]
 
 
-def _anew(bench: Bench, place: Place, found: Cardinality, ticker: Ticker) -> list[Candidate]:
-    """Candidates of two, three and four states from one tree of merges, all arcs learned anew.
+def _anew(
+    bench: Bench, place: Place, dag: DAG, found: Cardinality, ticker: Ticker
+) -> list[Candidate]:
+    """Candidates of two, three and four states from one tree of merges, arcs learned anew.
 
     More states come later, one at a time, where they pay.
     """
     tree = found.agglomeration
     wanted = (2, 3, 4) if bench.n_states is None else (bench.n_states,)
+    around = {*place.nodes, *dag.markov_blanket(place.name)}
     looked = []
     for k in wanted:
         if k > tree.n_initial or not ticker.keep_going():
             continue
-        network = from_states(bench, place.name, tree.states(k), k, ticker)
+        before = bench.network.dag
+        network = from_states(bench, place.name, tree.states(k), k, before, around, ticker)
         if network is not None:
             looked.append(
                 Candidate(

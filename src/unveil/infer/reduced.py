@@ -120,7 +120,7 @@ class ReducedModel:
         n_parts = N_PARTS if work >= MUCH_WORK else 2 if work >= THREAD_WORK else 1
         flat: list[Matrix] = [np.zeros(0)] * n_parts
         row_weights = np.ones(n_rows) if weights is None else np.asarray(weights, np.float64)
-        edges = [int(e) for e in np.linspace(0, n_rows, n_parts + 1)]
+        edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
 
         def passed(part: int) -> None:
             counts = np.zeros(0 if weights is None else logs.size)
