@@ -77,9 +77,10 @@ def learn_complete(
     start: DAG | None = None,
     ticker: Ticker | None = None,
     hidden: Sequence[str] = (),
+    shown: Table | None = None,
 ) -> Network:
     """The network of `best_graph`, fitted."""
-    dag = best_graph(table, settings, restarts, seed, start, ticker, hidden)
+    dag = best_graph(table, settings, restarts, seed, start, ticker, hidden, shown)
     return fit(dag, table, settings.prior)
 
 
@@ -91,17 +92,19 @@ def best_graph(
     start: DAG | None = None,
     ticker: Ticker | None = None,
     hidden: Sequence[str] = (),
+    shown: Table | None = None,
 ) -> DAG:
     """The graph with the best score on complete rows, of a search and as much as `restarts`.
 
     These are searches under random weights, each from where the last one ended, and from there
     under the true weights; hardly cooled, for it is the variety that helps. `start` is another
-    place to begin from; `hidden` are columns that stand for hidden variables.
+    place to begin from; `hidden` are columns that stand for hidden variables, `shown` the same rows
+    without them.
     """
     ticker = ticker or Ticker()
     ordered = table.select(sorted(table.names))
     limits = settings.limits(hidden)
-    scores = settings.families(ordered)
+    scores = settings.families(ordered, shown)
     best = combined_search(scores, None, limits, **inside(ticker))
     if start is not None:
         first = made_legal(start, limits.rules(ordered.names), ordered.names)

@@ -202,7 +202,7 @@ def _moved_children(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[
     completed = complete_rows(
         network, bench.glanced, cap=32, draws=8, seed=bench.seed, negligible=NEGLIGIBLE
     )
-    scores = bench.settings.families(completed.select(names))
+    scores = bench.settings.families(completed.select(names), bench.glanced)
     rules = bench.limits(network).rules(names)
     place = {n: i for i, n in enumerate(names)}
     gains: dict[str, float] = {}
@@ -233,7 +233,7 @@ def _moved_children(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[
 def _anew(
     bench: Bench, candidate: Candidate, states: npt.NDArray[np.int64], k: int, ticker: Ticker
 ) -> list[Candidate]:
-    """The candidate with these states of the rows, arcs learned anew from them, where that can be."""
+    """The candidate with these states of the rows, arcs learned anew, where that can be."""
     before, name = candidate.network.dag, candidate.name
     around = before.markov_blanket(name)
     network = from_states(bench, name, states, k, before, around, ticker)

@@ -16,6 +16,7 @@ from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
 from unveil.score import SCORES, BDeu
 from unveil.score.base import Score
+from unveil.score.beside import families_beside
 from unveil.score.families import FamilyScores
 from unveil.score.structure import StructurePrior, log_prior_of
 from unveil.search.constraints import Constraints
@@ -149,9 +150,14 @@ class Settings:
         kept = [n for n in start.nodes if n not in self._unseen]
         return DAG(kept, [(x, y) for x, y in start.arcs if x in kept and y in kept])
 
-    def families(self, table: Table) -> FamilyScores:
-        """The scores of families of complete rows, as a search sees them."""
-        return FamilyScores(table, self.criterion, self.structure_prior)
+    def families(self, table: Table, shown: Table | None = None) -> FamilyScores:
+        """The scores of families of complete rows, as a search sees them.
+
+        `shown` are the same rows before hidden variables were filled in.
+        """
+        if shown is None:
+            return FamilyScores(table, self.criterion, self.structure_prior)
+        return families_beside(shown, table, self.criterion, self.structure_prior)
 
     def limits(self, hidden: Sequence[str] = ()) -> Constraints:
         """What graphs over the columns and these hidden variables may be."""

@@ -62,7 +62,7 @@ def from_states(
     ]
     limits = bench.settings.limits([n for n in ordered.names if n not in bench.table])
     start = made_legal(DAG(ordered.names, kept), limits.rules(ordered.names), ordered.names)
-    scores = bench.settings.families(ordered)
+    scores = bench.settings.families(ordered, bench.glanced)
     found = hill_climbing(scores, start, limits, tabu=TABU, **inside(ticker))
     dag = in_order(found.dag, completed.names)
     if not dag.children(name) or bench.childless(dag):
@@ -77,8 +77,9 @@ def learned_anew(
     """The best network of completed rows; `None` if a hidden variable would have no child."""
     hidden = [n for n in completed.names if n not in bench.table]
     network = learn_complete(
-        completed, bench.settings, restarts, bench.seed, ticker=ticker, hidden=hidden
-    )
+        completed, bench.settings, restarts, bench.seed, ticker=ticker, hidden=hidden,
+        shown=bench.glanced,
+    )  # fmt: skip
     if not network.dag.children(name) or bench.childless(network.dag):
         return None
     return named_as_before(bench, network, name)

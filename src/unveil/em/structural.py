@@ -39,6 +39,7 @@ from unveil.progress import Progress, Run, Step, StopReason, Ticker, run
 from unveil.records import Record, changed
 from unveil.score.base import Sample, Score
 from unveil.score.bdeu import BDeu
+from unveil.score.beside import families_beside
 from unveil.score.families import FamilyScores
 from unveil.score.local import LocalScores, local_kinds
 from unveil.score.structure import StructurePrior, log_prior_of
@@ -338,6 +339,8 @@ class StructuralEM:
         before = self.settings.structure_prior
         if local_kinds(self.settings.local):
             return LocalScores(ordered, self.score, before, self.n_jobs, self.settings.local)
+        if isinstance(self.table, Table) and isinstance(ordered, Table):
+            return families_beside(self.table, ordered, self.score, before, self.n_jobs)
         return FamilyScores(ordered, self.score, before, n_jobs=self.n_jobs)
 
 
