@@ -2,10 +2,10 @@
 
 Three ways. `em` leaves the graph as constructed, `blanket` lets structural EM change what is around
 the variable: both as in the thesis. `full` also takes from the construction no more than the states
-it gives to the rows: arcs are learned anew with these states as a column (`states.from_states`), and
-structural EM goes on from there, everywhere. The graph as constructed has no arcs among the children and the
-parents of a proxy, and structural EM stays near it; learned anew, the variable often comes out with
-the place and the few states that it truly has. Neither start is always the better one.
+it gives to the rows: arcs are learned anew with these states as a column, and structural EM goes on
+from there, everywhere. The graph as constructed has no arcs among the children and the parents of a
+proxy, and structural EM stays near it; learned anew, the variable often comes out with the place
+and the few states that it truly has. Neither start is always the better one.
 """
 
 from __future__ import annotations
