@@ -10,7 +10,7 @@ improving) completion and search, which give the network the next round begins w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,6 +41,7 @@ from unveil.score.base import Sample, Score
 from unveil.score.bdeu import BDeu
 from unveil.score.families import FamilyScores
 from unveil.score.local import LocalScores, local_kinds
+from unveil.score.protocol import Families
 from unveil.score.structure import StructurePrior, log_prior_of
 from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
@@ -182,7 +183,7 @@ def structural_em(
     found: Annealed[Network] | None = None
     if annealing is not None and isinstance(table, Table) and ticker.keep_going():
         found = annealed_structure(method, best.network, annealing, seed, ticker)
-        best = Scored(found.hypothesis, *observed_score(found.hypothesis, table, method.score))
+        best = method.scored(found.hypothesis)
         last = Step(PHASE, len(trace) + 1, best.score, found.gain, 0.0, ticker.elapsed, "annealed")
         trace, stopped = (*trace, last), found.stopped
     return StructuralResult(
@@ -285,22 +286,28 @@ class StructuralEM:
         most, tolerance = self.settings.em_iterations, self.settings.tolerance
         return em.unpack(run_em(em.step, em.pack(network), most, tolerance, ticker).parameters)
 
-    def improved(self, network: Network, ticker: Ticker) -> Network | None:
-        """The network over the best graph for the completed rows; `None` if it is the same."""
+    def improved(self, network: Network, ticker: Ticker, anew: bool = False) -> Network | None:
+        """The network over the best graph for the completed rows; `None` if it is the same.
+
+        The search goes on from the network's graph; `anew` it begins with hardly an arc.
+        """
         completed = self.completed(network)
         scores = self._scores(completed)
+        start = network.dag
+        if anew and self.limits.changeable is None:
+            start = barest(start, scores, [*self.limits.no_leaf])
         if self.settings.moves is not None:
             found = hill_climbing(
-                scores, network.dag, self.limits, max_moves=self.settings.moves,
+                scores, start, self.limits, max_moves=self.settings.moves,
                 progress=ticker.tell, time_limit=ticker.time_left(),
             )  # fmt: skip
-        elif network.dag.n_arcs == 0:
+        elif start.n_arcs == 0 and not anew:
             found = combined_search(
                 scores, None, self.limits, progress=ticker.tell, time_limit=ticker.time_left()
             )
         else:
             found = hill_climbing(
-                scores, network.dag, self.limits, tabu=20, progress=ticker.tell,
+                scores, start, self.limits, tabu=20, progress=ticker.tell,
                 time_limit=ticker.time_left(),
             )  # fmt: skip
         dag = in_order(found.dag, network.names)
@@ -339,6 +346,30 @@ class StructuralEM:
         if local_kinds(self.settings.local):
             return LocalScores(ordered, self.score, before, self.n_jobs, self.settings.local)
         return FamilyScores(ordered, self.score, before, n_jobs=self.n_jobs)
+
+
+def barest(dag: DAG, scores: Families, no_leaf: Sequence[str]) -> DAG:
+    """The graph without its arcs, but for those to the dearest children of the `no_leaf`.
+
+    Dearest is the child that gains most by the one parent.
+
+    >>> from unveil import datasets
+    >>> asia = datasets.network("asia")
+    >>> scores = FamilyScores(asia.sample(500, seed=1), BDeu(1))
+    >>> barest(asia.dag, scores, ["smoke"]).arcs
+    (('smoke', 'bronc'),)
+    """
+    place = {name: i for i, name in enumerate(scores.names)}
+
+    def gain(parent: str, child: str) -> float:
+        return float(scores.toggles(place[child], ())[place[parent]])
+
+    arcs = [
+        max(((name, child) for child in dag.children(name)), key=lambda arc: gain(*arc))
+        for name in no_leaf
+        if dag.children(name)
+    ]
+    return DAG(dag.nodes, arcs)
 
 
 def _settled(climb: Climb, info: Step) -> StopReason | None:
