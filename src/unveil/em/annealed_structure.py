@@ -35,7 +35,7 @@ __all__ = ["ANNEALINGS", "NetworkLearner", "annealed_structure", "observed_slope
 Vector = npt.NDArray[np.float64]
 
 ANNEALINGS = {
-    "adversary": Annealing(Adversary(noise=0.5), Geometric(0.3, 0.85, 0.03)),
+    "adversary": Annealing(Adversary(noise=0.5), Geometric(0.1, 0.85, 0.01)),
     "random": Annealing(Random(), Geometric(1.0, 0.85, 0.05)),
 }
 """What `anneal="adversary"` and `"random"` mean for structural EM."""
@@ -45,6 +45,8 @@ ITERATIONS = 20
 DRAWS = 2
 """So many draws complete a row that has too many completions: weights change faster than eight
 draws could tell."""
+AT_LEAST = 3
+"""So many iterations of EM under the rows' own weights, before a network is judged."""
 NUDGE = 1e-4
 """Expectations are differences of log-probabilities at tables nudged by this part."""
 
@@ -74,8 +76,17 @@ class NetworkLearner:
         return method.improved(network, ticker, anew=True) or network
 
     def finish(self, hypothesis: Network, ticker: Ticker) -> Network:
-        """Structural EM to its end."""
-        return self._method.finished(hypothesis, ticker).network
+        """The same graph with parameters for the rows' own weights, by EM.
+
+        The Cheeseman-Stutz score hardly minds parameters that were learned under other weights (it
+        is a bound for the graph, whatever the completions), but predictions do: so a few iterations
+        are made even if time is up.
+        """
+        em = TableEM(hypothesis, self._table, self._method.prior)
+        tables = em.pack(hypothesis)
+        for _ in range(AT_LEAST):
+            tables, _ = em.step(tables)
+        return self._method.parameters(em.unpack(tables), ticker)
 
     def score(self, hypothesis: Network, weights: Vector) -> float:
         """The score on what was observed, under these weights."""
@@ -157,5 +168,5 @@ def annealed_structure(
     """The best network on a course of annealed weights that begins at `network`."""
     return anneal(
         NetworkLearner(method), network, annealing.reweighting, annealing.cooling,
-        cycles=annealing.cycles, seed=seed, progress=ticker,
+        polish=True, cycles=annealing.cycles, seed=seed, progress=ticker,
     )  # fmt: skip

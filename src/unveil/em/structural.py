@@ -183,7 +183,10 @@ def structural_em(
     found: Annealed[Network] | None = None
     if annealing is not None and isinstance(table, Table) and ticker.keep_going():
         found = annealed_structure(method, best.network, annealing, seed, ticker)
-        best = method.scored(found.hypothesis)
+        # At the end structural EM goes on from there, with the rows as they are.
+        last_climb = method.climb(Climb(found.hypothesis, method.scored(found.hypothesis)), ticker)
+        assert last_climb.state.best is not None
+        best = last_climb.state.best
         last = Step(PHASE, len(trace) + 1, best.score, found.gain, 0.0, ticker.elapsed, "annealed")
         trace, stopped = (*trace, last), found.stopped
     return StructuralResult(
@@ -247,12 +250,6 @@ class StructuralEM:
         """Rounds until nothing improves."""
         most = self.settings.max_rounds
         return run(lambda state: self.step(state, ticker), start, _settled, ticker, most)
-
-    def finished(self, network: Network, ticker: Ticker) -> Scored:
-        """The best network of a climb from this one."""
-        best = self.climb(Climb(network), ticker).state.best
-        assert best is not None
-        return best
 
     def step(self, climb: Climb, ticker: Ticker) -> tuple[Climb, Step]:
         """One round; stopped in the middle, it scores what it has and goes no further."""
