@@ -10,17 +10,17 @@
 
 FOLDER has `networks/*.bif`, `uci`, `stocks` and `expression`. Every part writes its own entry of
 `results/anneal.json`, after every seed, so that a run that is stopped loses nothing; seeds that are
-in the record already are not run again (`--anew` forgets them). All methods of a case get the same
-CPU seconds on one thread, by the process' own clock; each goes on with fresh randomness until its
-time is up, and its best counts. Test rows were never seen. Scores are in nats, log-losses in bits
-per row, gains are over the first method of the case.
+in the record already are not run again (`--anew` forgets them; `--only 3 4` runs just these). All
+methods of a case get the same CPU seconds on one thread, by the process' own clock; each goes on
+with fresh randomness until its time is up, and its best counts. Test rows were never seen. Scores
+are in nats, log-losses in bits per row, gains are over the first method of the case.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,18 +49,20 @@ def record() -> Answer:
     return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
 
 
-def measure(part: str, folder: Path, seeds: int, anew: bool) -> None:
+def measure(part: str, folder: Path, seeds: Sequence[int], anew: bool) -> None:
     """One part, seed by seed, each written down as soon as it is there."""
-    for seed in range(seeds):
-        done = record().get(part, {}).get("seeds", {})
-        if str(seed) in done and not (anew and seed == 0):
+    if anew:
+        write_json(RESULTS, {name: entry for name, entry in record().items() if name != part})
+    for seed in seeds:
+        if str(seed) in record().get(part, {}).get("seeds", {}):
             continue
-        kept = {} if anew and seed == 0 else done
         begun = cpu()
         answer = PARTS[part](folder, seed)
+        # Others may have written other seeds meanwhile.
+        done = {**record().get(part, {}).get("seeds", {}), str(seed): answer}
         entry = {
             "machine": machine(), "versions": versions(("unveil", "numpy", "numba")),
-            "seeds": {**kept, str(seed): answer},
+            "seeds": dict(sorted(done.items(), key=lambda pair: int(pair[0]))),
         }  # fmt: skip
         write_json(RESULTS, {**record(), part: entry})
         print(f"{part}, seed {seed}: {cpu() - begun:.0f} CPU s", flush=True)
@@ -115,13 +117,15 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="the folder of networks and tables")
     parser.add_argument("--part", choices=[*PARTS])
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--only", type=int, nargs="*", help="these seeds, instead of the first")
     parser.add_argument("--anew", action="store_true", help="forget what was measured before")
     parser.add_argument("--tables", action="store_true", help="show the record")
     options = parser.parse_args()
     if options.part is not None:
         if options.data is None:
             parser.error("--part needs --data")
-        measure(options.part, options.data, options.seeds, options.anew)
+        seeds = range(options.seeds) if options.only is None else options.only
+        measure(options.part, options.data, seeds, options.anew)
     if options.tables or options.part is None:
         print(tables())
 

@@ -46,9 +46,27 @@ LOW, HIGH = np.log(0.25 / LEAST_SHARE), np.log(4.0 / LEAST_SHARE)
 
 
 def test_the_range_of_temperatures():
-    """2.91 to 5.68; the thesis reads 2.4 to 5.1 off a drawing, as wide but half a unit colder."""
+    """2.91 to 5.68; the thesis has 2.4 to 5.1, as wide but half a unit colder."""
     assert pytest.approx([2.91, 5.68], abs=0.01) == [LOW, HIGH]
     assert np.log(16.0) == pytest.approx(5.1 - 2.4, abs=0.1)
+
+
+def strides(bumps, theta, weights, length):
+    """Ascent by strides of one length, while they lead up."""
+    while True:
+        there = theta + length * np.sign(bumps._derivative(theta, weights))
+        if bumps.score(there, weights) <= bumps.score(theta, weights):
+            return theta
+        theta = there
+
+
+def test_long_strides_have_about_the_range_of_the_thesis():
+    """Strides of 0.9 walk over a maximum that is still there: from 2.4 and from 5.1 on."""
+    one, five = TWO.maxima()
+    hot = np.arange(2.0, 6.0, 0.02)
+    left = [t for t in hot if strides(TWO, five, after_one_step(TWO, five, t), 0.9) < 2]
+    gone = [t for t in hot if strides(TWO, one, after_one_step(TWO, one, t), 0.9) > 4]
+    assert pytest.approx([2.4, 5.1], abs=0.06) == [left[0], gone[0]]
 
 
 @pytest.mark.parametrize("temperature", [LOW + 0.05, 4.0, 5.1, HIGH - 0.05])
