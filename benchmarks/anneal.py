@@ -1,6 +1,7 @@
 """Weight annealing against what else gets out of local maxima, at the same CPU time.
 
     python benchmarks/anneal.py --data FOLDER --part structure --seeds 10
+    python benchmarks/anneal.py --data FOLDER --part truth
     python benchmarks/anneal.py --data FOLDER --part parameters
     python benchmarks/anneal.py --data FOLDER --part both
     python benchmarks/anneal.py --data FOLDER --part real
@@ -21,6 +22,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,20 +30,21 @@ import numpy as np
 from anneal_common import Answer, cpu
 from anneal_em import parameters
 from anneal_schedules import cooling, faster
-from anneal_search import structure
-from anneal_structural import both, real
+from anneal_search import structure, truth
+from anneal_structural import Keep, both, real
 from common import machine, markdown_table, versions, write_json
 
 RESULTS = Path(__file__).parent / "results" / "anneal.json"
 
 PARTS: dict[str, Callable[[Path, int], Answer]] = {
     "structure": structure,
+    "truth": truth,
     "parameters": parameters,
-    "both": both,
-    "real": real,
     "cooling": cooling,
     "faster": faster,
 }
+IN_PIECES: dict[str, Callable[[Path, int, Answer, Keep], None]] = {"both": both, "real": real}
+"""Those that write down every method at once, and leave out what is in the record."""
 
 
 def record() -> Answer:
@@ -54,18 +57,23 @@ def measure(part: str, folder: Path, seeds: Sequence[int], anew: bool) -> None:
     if anew:
         write_json(RESULTS, {name: entry for name, entry in record().items() if name != part})
     for seed in seeds:
-        if str(seed) in record().get(part, {}).get("seeds", {}):
-            continue
+        known = record().get(part, {}).get("seeds", {}).get(str(seed), {})
         begun = cpu()
-        answer = PARTS[part](folder, seed)
-        # Others may have written other seeds meanwhile.
-        done = {**record().get(part, {}).get("seeds", {}), str(seed): answer}
-        entry = {
-            "machine": machine(), "versions": versions(("unveil", "numpy", "numba")),
-            "seeds": dict(sorted(done.items(), key=lambda pair: int(pair[0]))),
-        }  # fmt: skip
-        write_json(RESULTS, {**record(), part: entry})
+        if part in IN_PIECES:
+            IN_PIECES[part](folder, seed, known, partial(keep, part, seed))
+        elif not known:
+            keep(part, seed, PARTS[part](folder, seed))
         print(f"{part}, seed {seed}: {cpu() - begun:.0f} CPU s", flush=True)
+
+
+def keep(part: str, seed: int, answer: Answer) -> None:
+    """Write down what a seed has brought so far; others may have written other seeds meanwhile."""
+    done = {**record().get(part, {}).get("seeds", {}), str(seed): answer}
+    entry = {
+        "machine": machine(), "versions": versions(("unveil", "numpy", "numba")),
+        "seeds": dict(sorted(done.items(), key=lambda pair: int(pair[0]))),
+    }  # fmt: skip
+    write_json(RESULTS, {**record(), part: entry})
 
 
 def tables() -> str:
@@ -75,7 +83,8 @@ def tables() -> str:
         seeds = list(entry["seeds"].values())
         lines += ["", f"## {part}, {len(seeds)} seeds"]
         for case in seeds[0]:
-            rows = [row(case, method, seeds) for method in seeds[0][case]]
+            methods = dict.fromkeys(m for seed in seeds for m in seed.get(case, {}))
+            rows = [row(case, method, seeds) for method in methods]
             head = ["method", "gain (nats)", "bits per row", "gain (bits)", "CPU s", "above"]
             lines += ["", f"### {case}", "", markdown_table(head, rows)]
     return "\n".join(lines)
@@ -115,7 +124,7 @@ def main() -> None:
     """Measure one part, or show the record."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, help="the folder of networks and tables")
-    parser.add_argument("--part", choices=[*PARTS])
+    parser.add_argument("--part", choices=[*PARTS, *IN_PIECES])
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--only", type=int, nargs="*", help="these seeds, instead of the first")
     parser.add_argument("--anew", action="store_true", help="forget what was measured before")
