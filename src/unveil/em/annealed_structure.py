@@ -106,7 +106,7 @@ class NetworkLearner:
         """
         method = self._method
         return replace(
-            method, table=self._table.with_weights(weights), seed=method.seed ^ crc32(weights),
+            method, table=self._table.with_weights(weights), seed=method.seed ^ crc32(weights.tobytes()),
             settings=replace(method.settings, draws=min(DRAWS, method.settings.draws)),
         )  # fmt: skip
 
