@@ -104,11 +104,10 @@ class NetworkLearner:
 
         Their seed comes from the weights, so that a course taken up again goes on as it would.
         """
-        method = self._method
-        return replace(
-            method, table=self._table.with_weights(weights), seed=method.seed ^ crc32(weights.tobytes()),
-            settings=replace(method.settings, draws=min(DRAWS, method.settings.draws)),
-        )  # fmt: skip
+        method, table = self._method, self._table.with_weights(weights)
+        settings = replace(method.settings, draws=min(DRAWS, method.settings.draws))
+        seed = method.seed ^ crc32(weights.tobytes())
+        return replace(method, table=table, seed=seed, settings=settings)
 
 
 def observed_slopes(
