@@ -23,7 +23,8 @@ from unveil.em.annealed_structure import NetworkLearner, observed_slopes
 from unveil.em.squared import squared_steps
 from unveil.em.steps import TableEM
 from unveil.em.structural import StructuralEM, StructuralSettings, observed_score
-from unveil.errors import DataError, ModelError
+from unveil.errors import DataError, ModelError, SizeError
+from unveil.infer.unseen import UnseenCells
 from unveil.progress import Ticker
 from unveil.score import FamilyScores
 from unveil.score.structure import ArcPenalty, log_prior_of
@@ -234,6 +235,22 @@ def test_a_network_is_judged_with_parameters_for_the_rows_own_weights():
     values = [em.step(em.pack(network))[1] for network in (skewed, judged)]
     assert values[1] > values[0] + 20
     assert judged.dag == skewed.dag
+
+
+def test_a_graph_too_large_to_sum_over_is_not_taken(monkeypatch):
+    method = StructuralEM.of(HIDDEN, GAPS, BDeu(1), None, StructuralSettings(), 1)
+    learner = NetworkLearner(method)
+    weights = learner.weights * 1.0
+    assert learner.optimise(HIDDEN, weights, Ticker()).dag != HIDDEN.dag
+    whole = UnseenCells.to_learn_from
+
+    def refuses(network, table, *rest):
+        if network.dag != HIDDEN.dag:
+            raise SizeError("too large")
+        return whole(network, table, *rest)
+
+    monkeypatch.setattr(UnseenCells, "to_learn_from", refuses)
+    assert learner.optimise(HIDDEN, weights, Ticker()).dag == HIDDEN.dag
 
 
 def test_what_is_likely_beforehand_counts():

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from unveil.anneal import Adversary, Annealed, Annealing, Geometric, Random, anneal
 from unveil.em.scores import expected_families
 from unveil.em.steps import TableEM
+from unveil.errors import SizeError
 from unveil.infer.unseen import UnseenCells
 from unveil.kernels.scoring import LIKELIHOOD
 from unveil.model.flat import FlatTables
@@ -73,7 +74,9 @@ class NetworkLearner:
         for _ in range(ITERATIONS):
             tables, _ = em.step(tables)
         network = em.unpack(tables)
-        return method.improved(network, ticker, anew=True) or network
+        found = method.improved(network, ticker, anew=True)
+        # Under odd weights a graph can turn out that nobody could sum over: the last one stays.
+        return found if found is not None and self._fits(found) else network
 
     def finish(self, hypothesis: Network, ticker: Ticker) -> Network:
         """The same graph with parameters for the rows' own weights, by EM.
@@ -98,6 +101,14 @@ class NetworkLearner:
     def slopes(self, hypothesis: Network, weights: Vector) -> Vector:
         """d score / d w for every distinct row."""
         return observed_slopes(hypothesis, self._table, self._method.score, weights)
+
+    def _fits(self, network: Network) -> bool:
+        """Whether what the rows do not show can be summed over."""
+        try:
+            UnseenCells.to_learn_from(network, self._table)
+        except SizeError:
+            return False
+        return True
 
     def _hasty(self, weights: Vector) -> StructuralEM:
         """The method under these weights, with few draws, others every time.
