@@ -1,6 +1,7 @@
 """Weight annealing against what else gets out of local maxima, at the same CPU time.
 
     python benchmarks/anneal.py --data FOLDER --part structure --seeds 10
+    python benchmarks/anneal.py --data FOLDER --part truth
     python benchmarks/anneal.py --data FOLDER --part parameters
     python benchmarks/anneal.py --data FOLDER --part both
     python benchmarks/anneal.py --data FOLDER --part real
@@ -10,17 +11,18 @@
 
 FOLDER has `networks/*.bif`, `uci`, `stocks` and `expression`. Every part writes its own entry of
 `results/anneal.json`, after every seed, so that a run that is stopped loses nothing; seeds that are
-in the record already are not run again (`--anew` forgets them). All methods of a case get the same
-CPU seconds on one thread, by the process' own clock; each goes on with fresh randomness until its
-time is up, and its best counts. Test rows were never seen. Scores are in nats, log-losses in bits
-per row, gains are over the first method of the case.
+in the record already are not run again (`--anew` forgets them; `--only 3 4` runs just these). All
+methods of a case get the same CPU seconds on one thread, by the process' own clock; each goes on
+with fresh randomness until its time is up, and its best counts. Test rows were never seen. Scores
+are in nats, log-losses in bits per row, gains are over the first method of the case.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,20 +30,21 @@ import numpy as np
 from anneal_common import Answer, cpu
 from anneal_em import parameters
 from anneal_schedules import cooling, faster
-from anneal_search import structure
-from anneal_structural import both, real
+from anneal_search import structure, truth
+from anneal_structural import Keep, both, real
 from common import machine, markdown_table, versions, write_json
 
 RESULTS = Path(__file__).parent / "results" / "anneal.json"
 
 PARTS: dict[str, Callable[[Path, int], Answer]] = {
     "structure": structure,
+    "truth": truth,
     "parameters": parameters,
-    "both": both,
-    "real": real,
     "cooling": cooling,
     "faster": faster,
 }
+IN_PIECES: dict[str, Callable[[Path, int, Answer, Keep], None]] = {"both": both, "real": real}
+"""Those that write down every method at once, and leave out what is in the record."""
 
 
 def record() -> Answer:
@@ -49,21 +52,28 @@ def record() -> Answer:
     return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
 
 
-def measure(part: str, folder: Path, seeds: int, anew: bool) -> None:
+def measure(part: str, folder: Path, seeds: Sequence[int], anew: bool) -> None:
     """One part, seed by seed, each written down as soon as it is there."""
-    for seed in range(seeds):
-        done = record().get(part, {}).get("seeds", {})
-        if str(seed) in done and not (anew and seed == 0):
-            continue
-        kept = {} if anew and seed == 0 else done
+    if anew:
+        write_json(RESULTS, {name: entry for name, entry in record().items() if name != part})
+    for seed in seeds:
+        known = record().get(part, {}).get("seeds", {}).get(str(seed), {})
         begun = cpu()
-        answer = PARTS[part](folder, seed)
-        entry = {
-            "machine": machine(), "versions": versions(("unveil", "numpy", "numba")),
-            "seeds": {**kept, str(seed): answer},
-        }  # fmt: skip
-        write_json(RESULTS, {**record(), part: entry})
+        if part in IN_PIECES:
+            IN_PIECES[part](folder, seed, known, partial(keep, part, seed))
+        elif not known:
+            keep(part, seed, PARTS[part](folder, seed))
         print(f"{part}, seed {seed}: {cpu() - begun:.0f} CPU s", flush=True)
+
+
+def keep(part: str, seed: int, answer: Answer) -> None:
+    """Write down what a seed has brought so far; others may have written other seeds meanwhile."""
+    done = {**record().get(part, {}).get("seeds", {}), str(seed): answer}
+    entry = {
+        "machine": machine(), "versions": versions(("unveil", "numpy", "numba")),
+        "seeds": dict(sorted(done.items(), key=lambda pair: int(pair[0]))),
+    }  # fmt: skip
+    write_json(RESULTS, {**record(), part: entry})
 
 
 def tables() -> str:
@@ -73,7 +83,8 @@ def tables() -> str:
         seeds = list(entry["seeds"].values())
         lines += ["", f"## {part}, {len(seeds)} seeds"]
         for case in seeds[0]:
-            rows = [row(case, method, seeds) for method in seeds[0][case]]
+            methods = dict.fromkeys(m for seed in seeds for m in seed.get(case, {}))
+            rows = [row(case, method, seeds) for method in methods]
             head = ["method", "gain (nats)", "bits per row", "gain (bits)", "CPU s", "above"]
             lines += ["", f"### {case}", "", markdown_table(head, rows)]
     return "\n".join(lines)
@@ -113,15 +124,17 @@ def main() -> None:
     """Measure one part, or show the record."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, help="the folder of networks and tables")
-    parser.add_argument("--part", choices=[*PARTS])
+    parser.add_argument("--part", choices=[*PARTS, *IN_PIECES])
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--only", type=int, nargs="*", help="these seeds, instead of the first")
     parser.add_argument("--anew", action="store_true", help="forget what was measured before")
     parser.add_argument("--tables", action="store_true", help="show the record")
     options = parser.parse_args()
     if options.part is not None:
         if options.data is None:
             parser.error("--part needs --data")
-        measure(options.part, options.data, options.seeds, options.anew)
+        seeds = range(options.seeds) if options.only is None else options.only
+        measure(options.part, options.data, seeds, options.anew)
     if options.tables or options.part is None:
         print(tables())
 

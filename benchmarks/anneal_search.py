@@ -70,6 +70,21 @@ def structure(folder: Path, seed: int) -> Answer:
     return found
 
 
+def truth(folder: Path, seed: int) -> Answer:
+    """The networks that the rows of `structure` came from, and their graphs fitted to the rows."""
+    found: Answer = {}
+    for name, rows, test in complete_cases(folder, seed):
+        path = network_file(folder / "networks", name)
+        if path is not None:
+            network = load(path)
+            silver = fit(network.dag, rows, PRIOR)
+            found[name] = {
+                "true network": {"bits": bits(network, test)},
+                "true structure, fitted": {"bits": bits(silver, test)},
+            }
+    return found
+
+
 def told(dag: DAG, scores: FamilyScores, rows: Table, test: Table, seconds: float) -> Answer:
     """The score of a graph and its log-loss."""
     network = fit(dag, rows, PRIOR)

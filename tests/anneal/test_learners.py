@@ -9,6 +9,7 @@ from unveil import (
     BDeu,
     EquivalentSampleSize,
     Table,
+    Variable,
     datasets,
     fit,
     fit_em,
@@ -18,14 +19,18 @@ from unveil import (
 )
 from unveil.anneal import Adversary, Annealing, Geometric, anneal
 from unveil.em.annealed import ParameterLearner
-from unveil.em.annealed_structure import observed_slopes
+from unveil.em.annealed_structure import NetworkLearner, observed_slopes
 from unveil.em.squared import squared_steps
 from unveil.em.steps import TableEM
-from unveil.em.structural import observed_score
-from unveil.errors import DataError, ModelError
+from unveil.em.structural import StructuralEM, StructuralSettings, observed_score
+from unveil.errors import DataError, ModelError, SizeError
+from unveil.infer.unseen import UnseenCells
+from unveil.progress import Ticker
 from unveil.score import FamilyScores
+from unveil.score.structure import ArcPenalty, log_prior_of
 from unveil.search import combined_search
 from unveil.search.annealed import GraphLearner
+from unveil.search.constraints import Constraints
 
 ASIA = datasets.network("asia")
 GAPS = ASIA.sample(60, seed=1).knock_out(0.2, seed=1).without("either")
@@ -192,6 +197,70 @@ def test_hidden_parents_of_everything_as_the_start():
     found = structural_em(rows, start, hidden={"H": 2}, seed=1, anneal="random")
     assert found.score >= plain.score
     assert found.network.dag.children("H")
+
+
+def test_hidden_variables_keep_a_child_and_limits_hold_when_arcs_are_sought_anew():
+    rows = CLASSES.take(np.arange(150))
+    names = ["H", "K", *rows.names]
+    start = DAG(names, [(h, n) for h in ("H", "K") for n in rows.names])
+    limits = Constraints(required=[("TPR", "SAO2")], forbidden=[("HR", "HRBP")], max_parents=3)
+    network = fit(start, _guessed(rows, ("H", "K")), EquivalentSampleSize(1))
+    method = StructuralEM.of(network, rows, BDeu(1), limits, StructuralSettings(), 1)
+    learner = NetworkLearner(method)
+    found = learner.optimise(network, learner.weights * 1.0, Ticker())
+    assert found.dag.children("H")
+    assert found.dag.children("K")
+    assert found.dag.has_arc("TPR", "SAO2")
+    assert not found.dag.has_arc("HR", "HRBP")
+    assert max(len(found.dag.parents(n)) for n in names) <= 3
+
+
+def _guessed(rows, hidden):
+    """The rows with columns for hidden variables, drawn at random."""
+    draw = np.random.default_rng(1)
+    for name in hidden:
+        rows = rows.with_column(Variable(name, [0, 1], hidden=True), draw.integers(2, size=150))
+    return rows
+
+
+def test_a_network_is_judged_with_parameters_for_the_rows_own_weights():
+    """Even if time is up: the score hardly minds other parameters, predictions do."""
+    method = StructuralEM.of(HIDDEN, GAPS, BDeu(1), None, StructuralSettings(), 1)
+    learner = NetworkLearner(method)
+    few = np.where(np.arange(len(learner.weights)) < 5, learner.weights, 1e-6)
+    skewed = learner.optimise(HIDDEN, few * (learner.weights.sum() / few.sum()), Ticker())
+    stopped = Ticker(time_limit=0.0)
+    judged = learner.finish(skewed, stopped)
+    em = TableEM(skewed, GAPS, EquivalentSampleSize(1))
+    values = [em.step(em.pack(network))[1] for network in (skewed, judged)]
+    assert values[1] > values[0] + 20
+    assert judged.dag == skewed.dag
+
+
+def test_a_graph_too_large_to_sum_over_is_not_taken(monkeypatch):
+    method = StructuralEM.of(HIDDEN, GAPS, BDeu(1), None, StructuralSettings(), 1)
+    learner = NetworkLearner(method)
+    weights = learner.weights * 1.0
+    assert learner.optimise(HIDDEN, weights, Ticker()).dag != HIDDEN.dag
+    whole = UnseenCells.to_learn_from
+
+    def refuses(network, table, *rest):
+        if network.dag != HIDDEN.dag:
+            raise SizeError("too large")
+        return whole(network, table, *rest)
+
+    monkeypatch.setattr(UnseenCells, "to_learn_from", refuses)
+    assert learner.optimise(HIDDEN, weights, Ticker()).dag == HIDDEN.dag
+
+
+def test_what_is_likely_beforehand_counts():
+    gaps = ASIA.sample(100, seed=3).knock_out(0.1, seed=2)
+    before = ArcPenalty(3.0)
+    plain = structural_em(gaps, seed=1, structure_prior=before)
+    found = structural_em(gaps, seed=1, structure_prior=before, anneal=FEW)
+    own = observed_score(found.network, gaps, BDeu(1))[0]
+    assert found.score >= plain.score - 1e-9
+    assert found.score == pytest.approx(own + log_prior_of(before, found.dag))
 
 
 def test_a_time_limit_binds():

@@ -200,6 +200,14 @@ def test_weights_can_be_annealed(tmp_path, capsys, words):
     command = [words[0], str(file), *words[1:], "--seed", "1", "--anneal"]
     assert main([*command, "random"]) == 0
     said = capsys.readouterr().out
-    assert words[0] == "cluster" or "weight annealing (random)" in said
+    told = {"cluster": "weights annealed (random)"}.get(words[0], "weight annealing (random)")
+    assert told in said
     assert main([*command, "hot"]) == 1
     assert "annealed by adversary or random, not 'hot'" in capsys.readouterr().err
+
+
+def test_complete_rows_are_not_annealed(tmp_path, capsys):
+    file = tmp_path / "whole.csv"
+    datasets.network("asia").sample(40, seed=1).write(file)
+    assert main(["fit", str(file), "--structure", "asia", "--anneal", "random"]) == 0
+    assert "nothing to anneal" in capsys.readouterr().err

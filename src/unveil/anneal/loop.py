@@ -27,6 +27,8 @@ Vector = npt.NDArray[np.float64]
 H = TypeVar("H")
 
 PHASE = "weight annealing"
+ROUNDING = 1e-13
+"""A hypothesis is better if it is by more than this part of the score."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class Annealer(Generic[H]):
         hypothesis = learner.optimise(state.hypothesis, weights, inside)
         judged = learner.finish(hypothesis, inside) if self.polish else hypothesis
         score = learner.score(judged, own)
-        better = score > state.best_score
+        better = clearly(score, state.best_score)
         best, best_score = (judged, score) if better else (state.best, state.best_score)
         # T <- CoolDown(T)
         moved = distance(weights, before)
@@ -165,12 +167,23 @@ class Annealer(Generic[H]):
     def finished(self, state: State[H], ticker: Ticker) -> tuple[H, float]:
         """The best of the last hypothesis and the best one seen, at the rows' own weights."""
         own = self.learner.weights
-        found = [(state.best, state.best_score)]
+        best, best_score = state.best, state.best_score
         inside = _inside(ticker, Step(PHASE, len(state.course), state.best_score, temperature=0.0))
         for hypothesis in (state.hypothesis, state.best):
             polished = self.learner.finish(hypothesis, inside)
-            found.append((polished, self.learner.score(polished, own)))
-        return max(found, key=lambda pair: pair[1])
+            score = self.learner.score(polished, own)
+            if clearly(score, best_score):
+                best, best_score = polished, score
+        return best, best_score
+
+
+def clearly(score: float, other: float) -> bool:
+    """Whether a score is better than another by more than rounding.
+
+    >>> clearly(-1000.0, -1000.0 - 1e-12), clearly(-1000.0, -1000.1)
+    (False, True)
+    """
+    return score > other + ROUNDING * (1.0 + abs(other)) or other == float("-inf") < score
 
 
 def _inside(ticker: Ticker, step: Step) -> Ticker:

@@ -164,6 +164,7 @@ def cluster(
             found = found.with_covariates(table, read.select(explaining), listener)
     say(f"{data}: {rows_words(table)}, {table.n_columns} columns")
     _show(found)
+    _say_annealed(found)
     if found.regression is not None:
         _show_regression(found.regression)
     names = class_states(state_names)
@@ -184,6 +185,16 @@ def cluster(
         with atomic_write(summary) as file:
             file.write(json.dumps(found.to_dict(), indent=1, ensure_ascii=False))
         say(f"figures written to {summary}")
+
+
+def _say_annealed(found: MixtureResult) -> None:
+    """What annealing the weights has brought over the best of the starts."""
+    starts = found.best.starts
+    alone = [start.objective for start in starts if not start.kind.startswith("annealed")]
+    for start in starts:
+        if start.kind.startswith("annealed") and alone:
+            gain = max(0.0, start.objective - max(alone))
+            say(f"weights {start.kind}: {gain:,.4f} nats more than the best start")
 
 
 def _drawn(found: MixtureResult, picture: Path) -> None:

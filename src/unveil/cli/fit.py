@@ -135,6 +135,8 @@ def fit(
             if lines
             else f"complete table, counted ({_kind(prior)})"
         )
+        if anneal is not None:
+            note("complete rows have one maximum, so there was nothing to anneal")
     else:
         _starts(found.em, prior)
     _summary(found.network, used)

@@ -1,9 +1,15 @@
-"""Structural EM with weight annealing (thesis 3.5.3): one round under every reweighting."""
+"""Structural EM with weight annealing (thesis 3.5.3): one round under every reweighting.
+
+A round here looks for its arcs anew. Rows completed by a network speak for the arcs that it has,
+those to hidden variables above all, so a search that goes on from its graph stays around it,
+whatever the weights.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +17,7 @@ import numpy.typing as npt
 from unveil.anneal import Adversary, Annealed, Annealing, Geometric, Random, anneal
 from unveil.em.scores import expected_families
 from unveil.em.steps import TableEM
+from unveil.errors import SizeError
 from unveil.infer.unseen import UnseenCells
 from unveil.kernels.scoring import LIKELIHOOD
 from unveil.model.flat import FlatTables
@@ -18,6 +25,7 @@ from unveil.model.network import Network
 from unveil.progress import Ticker
 from unveil.score.base import Sample, Score
 from unveil.score.gradient import cell_slopes
+from unveil.score.structure import log_prior_of
 from unveil.table.core import Table
 
 if TYPE_CHECKING:
@@ -28,13 +36,18 @@ __all__ = ["ANNEALINGS", "NetworkLearner", "annealed_structure", "observed_slope
 Vector = npt.NDArray[np.float64]
 
 ANNEALINGS = {
-    "adversary": Annealing(Adversary(noise=0.5), Geometric(1.0, 0.85, 0.05)),
+    "adversary": Annealing(Adversary(noise=0.5), Geometric(0.1, 0.85, 0.01)),
     "random": Annealing(Random(), Geometric(1.0, 0.85, 0.05)),
 }
 """What `anneal="adversary"` and `"random"` mean for structural EM."""
 
-ITERATIONS = 5
+ITERATIONS = 20
 """So many iterations of EM under every reweighting, before the arcs are searched for."""
+DRAWS = 2
+"""So many draws complete a row that has too many completions: weights change faster than eight
+draws could tell."""
+AT_LEAST = 3
+"""So many iterations of EM under the rows' own weights, before a network is judged."""
 NUDGE = 1e-4
 """Expectations are differences of log-probabilities at tables nudged by this part."""
 
@@ -53,29 +66,59 @@ class NetworkLearner:
         return self._own
 
     def optimise(self, hypothesis: Network, weights: Vector, ticker: Ticker) -> Network:
-        """A few iterations of EM, and the best graph for the rows completed by them."""
-        method = replace(self._method, table=self._table.with_weights(weights))
+        """A few iterations of EM, and a new graph for the rows completed by them."""
+        method = self._hasty(weights)
         em = TableEM(hypothesis, self._table, method.prior)
         em = em.with_row_weights(em.cells.rows.folded_weights(weights))
         tables = em.pack(hypothesis)
         for _ in range(ITERATIONS):
             tables, _ = em.step(tables)
         network = em.unpack(tables)
-        return method.improved(network, ticker) or network
+        found = method.improved(network, ticker, anew=True)
+        # Under odd weights a graph can turn out that nobody could sum over: the last one stays.
+        return found if found is not None and self._fits(found) else network
 
     def finish(self, hypothesis: Network, ticker: Ticker) -> Network:
-        """Structural EM to its end."""
-        return self._method.finished(hypothesis, ticker).network
+        """The same graph with parameters for the rows' own weights, by EM.
+
+        The Cheeseman-Stutz score hardly minds parameters that were learned under other weights (it
+        is a bound for the graph, whatever the completions), but predictions do: so a few iterations
+        are made even if time is up.
+        """
+        em = TableEM(hypothesis, self._table, self._method.prior)
+        tables = em.pack(hypothesis)
+        for _ in range(AT_LEAST):
+            tables, _ = em.step(tables)
+        return self._method.parameters(em.unpack(tables), ticker)
 
     def score(self, hypothesis: Network, weights: Vector) -> float:
         """The score on what was observed, under these weights."""
         method = self._method
         expected = expected_families(hypothesis, self._table, weights)
-        return method.score.judge(expected, Sample(float(weights.sum()), len(hypothesis.names)))
+        value = method.score.judge(expected, Sample(float(weights.sum()), len(hypothesis.names)))
+        return value + log_prior_of(method.settings.structure_prior, hypothesis.dag)
 
     def slopes(self, hypothesis: Network, weights: Vector) -> Vector:
         """d score / d w for every distinct row."""
         return observed_slopes(hypothesis, self._table, self._method.score, weights)
+
+    def _fits(self, network: Network) -> bool:
+        """Whether what the rows do not show can be summed over."""
+        try:
+            UnseenCells.to_learn_from(network, self._table)
+        except SizeError:
+            return False
+        return True
+
+    def _hasty(self, weights: Vector) -> StructuralEM:
+        """The method under these weights, with few draws, others every time.
+
+        Their seed comes from the weights, so that a course taken up again goes on as it would.
+        """
+        method, table = self._method, self._table.with_weights(weights)
+        settings = replace(method.settings, draws=min(DRAWS, method.settings.draws))
+        seed = method.seed ^ crc32(weights.tobytes())
+        return replace(method, table=table, seed=seed, settings=settings)
 
 
 def observed_slopes(
@@ -135,5 +178,5 @@ def annealed_structure(
     """The best network on a course of annealed weights that begins at `network`."""
     return anneal(
         NetworkLearner(method), network, annealing.reweighting, annealing.cooling,
-        cycles=annealing.cycles, seed=seed, progress=ticker,
+        polish=True, cycles=annealing.cycles, seed=seed, progress=ticker,
     )  # fmt: skip

@@ -10,7 +10,7 @@ improving) completion and search, which give the network the next round begins w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,6 +42,7 @@ from unveil.score.bdeu import BDeu
 from unveil.score.beside import families_beside
 from unveil.score.families import FamilyScores
 from unveil.score.local import LocalScores, local_kinds
+from unveil.score.protocol import Families
 from unveil.score.structure import StructurePrior, log_prior_of
 from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
@@ -183,7 +184,10 @@ def structural_em(
     found: Annealed[Network] | None = None
     if annealing is not None and isinstance(table, Table) and ticker.keep_going():
         found = annealed_structure(method, best.network, annealing, seed, ticker)
-        best = Scored(found.hypothesis, *observed_score(found.hypothesis, table, method.score))
+        # At the end structural EM goes on from there, with the rows as they are.
+        last_climb = method.climb(Climb(found.hypothesis, method.scored(found.hypothesis)), ticker)
+        assert last_climb.state.best is not None
+        best = last_climb.state.best
         last = Step(PHASE, len(trace) + 1, best.score, found.gain, 0.0, ticker.elapsed, "annealed")
         trace, stopped = (*trace, last), found.stopped
     return StructuralResult(
@@ -248,12 +252,6 @@ class StructuralEM:
         most = self.settings.max_rounds
         return run(lambda state: self.step(state, ticker), start, _settled, ticker, most)
 
-    def finished(self, network: Network, ticker: Ticker) -> Scored:
-        """The best network of a climb from this one."""
-        best = self.climb(Climb(network), ticker).state.best
-        assert best is not None
-        return best
-
     def step(self, climb: Climb, ticker: Ticker) -> tuple[Climb, Step]:
         """One round; stopped in the middle, it scores what it has and goes no further."""
         assert climb.next is not None
@@ -286,22 +284,28 @@ class StructuralEM:
         most, tolerance = self.settings.em_iterations, self.settings.tolerance
         return em.unpack(run_em(em.step, em.pack(network), most, tolerance, ticker).parameters)
 
-    def improved(self, network: Network, ticker: Ticker) -> Network | None:
-        """The network over the best graph for the completed rows; `None` if it is the same."""
+    def improved(self, network: Network, ticker: Ticker, anew: bool = False) -> Network | None:
+        """The network over the best graph for the completed rows; `None` if it is the same.
+
+        The search goes on from the network's graph; `anew` it begins with hardly an arc.
+        """
         completed = self.completed(network)
         scores = self._scores(completed)
+        start = network.dag
+        if anew and self.limits.changeable is None:
+            start = barest(start, scores, [*self.limits.no_leaf])
         if self.settings.moves is not None:
             found = hill_climbing(
-                scores, network.dag, self.limits, max_moves=self.settings.moves,
+                scores, start, self.limits, max_moves=self.settings.moves,
                 progress=ticker.tell, time_limit=ticker.time_left(),
             )  # fmt: skip
-        elif network.dag.n_arcs == 0:
+        elif start.n_arcs == 0 and not anew:
             found = combined_search(
                 scores, None, self.limits, progress=ticker.tell, time_limit=ticker.time_left()
             )
         else:
             found = hill_climbing(
-                scores, network.dag, self.limits, tabu=20, progress=ticker.tell,
+                scores, start, self.limits, tabu=20, progress=ticker.tell,
                 time_limit=ticker.time_left(),
             )  # fmt: skip
         dag = in_order(found.dag, network.names)
@@ -342,6 +346,30 @@ class StructuralEM:
         if isinstance(self.table, Table) and isinstance(ordered, Table):
             return families_beside(self.table, ordered, self.score, before, self.n_jobs)
         return FamilyScores(ordered, self.score, before, n_jobs=self.n_jobs)
+
+
+def barest(dag: DAG, scores: Families, no_leaf: Sequence[str]) -> DAG:
+    """The graph without its arcs, but for those to the dearest children of the `no_leaf`.
+
+    Dearest is the child that gains most by the one parent.
+
+    >>> from unveil import datasets
+    >>> asia = datasets.network("asia")
+    >>> scores = FamilyScores(asia.sample(500, seed=1), BDeu(1))
+    >>> barest(asia.dag, scores, ["smoke"]).arcs
+    (('smoke', 'bronc'),)
+    """
+    place = {name: i for i, name in enumerate(scores.names)}
+
+    def gain(parent: str, child: str) -> float:
+        return float(scores.toggles(place[child], ())[place[parent]])
+
+    arcs = [
+        max(((name, child) for child in dag.children(name)), key=lambda arc: gain(*arc))
+        for name in no_leaf
+        if dag.children(name)
+    ]
+    return DAG(dag.nodes, arcs)
 
 
 def _settled(climb: Climb, info: Step) -> StopReason | None:
