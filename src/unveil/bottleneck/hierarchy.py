@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from unveil.bottleneck.continuation import Follower
 from unveil.bottleneck.course import Continuation, Place
-from unveil.bottleneck.enrichment import enriched
+from unveil.bottleneck.ending import trimmed
+from unveil.bottleneck.enrichment import candidates, enriched
+from unveil.bottleneck.forest import Forest
 from unveil.bottleneck.mean_field import MeanField
-from unveil.bottleneck.replacing import moved, pruned
+from unveil.bottleneck.replacing import moved
 from unveil.bottleneck.result import Bottlenecked
 from unveil.em.parametric import fit_em
 from unveil.em.starts import network_to_start
@@ -35,6 +38,10 @@ __all__ = ["learn_hierarchy"]
 
 FIRST = 15
 """So many steps a new hidden variable has to show what it is worth."""
+TRIES = 4
+"""So many new hidden variables are tried before gamma grows further."""
+ROUNDS = 5
+"""At the last gamma, structure and states change at most so often in turn."""
 AGAIN = 1.25
 """After one was refused, the next is tried when gamma has grown by this factor."""
 
@@ -91,10 +98,10 @@ def learn_hierarchy(
     variables = {v.name: v for v in table.variables}
     variables |= {name: Variable(name, [0], hidden=True) for name in hidden}
     network = network_to_start("random", dag, variables, table, None, generator)
-    problem = MeanField(network, table, hidden, prior)
+    problem = Forest(network, table, hidden, prior)
     most = max_states if n_states is None else n_states
     follower = Follower(
-        continuation or Continuation(exchanges=0), [most] * len(hidden), 1.0, n_states is None,
+        continuation or Continuation(), [most] * len(hidden), 1.0, n_states is None,
         tolerance, max_iterations, generator, ticker,
     )  # fmt: skip
     grower = _Grower(follower, most, max_hidden if enrich else 0, information, entropy)
@@ -190,43 +197,67 @@ class _Grower:
         if first.gamma >= 1:
             return Run(self.follower.ended(first), (), "converged")
         found = run(step, first, done, self.follower.ticker)
-        self.again = 0.0
-        place = self.settled(self.arranged(self.improved(found.state)), self.follower.tolerance)
+        place = self.finished(found.state)
         place = replace(place, course=place.course[:-1])
         return replace(found, state=self.follower.recorded(place, found.state.course[-1].what))
+
+    def finished(self, place: Place) -> Place:
+        """The last gamma: hidden variables, their children and states, until nothing changes."""
+        for _ in range(ROUNDS):
+            self.again, before = 0.0, _described(place)
+            place = self.improved(place)
+            if self.follower.adapt:
+                place = trimmed(self.follower, place, self.follower.states)
+            if _described(place) == before or not self.follower.ticker.keep_going():
+                break
+        return self.settled(place, self.follower.tolerance)
 
     def improved(self, place: Place) -> Place:
         """New hidden variables where they are worth most, and children where they score best."""
         if not self.follower.ticker.keep_going():
             return place
-        if self.moves and len(place.problem.hidden) > 1:
-            place = self.settled(self.arranged(place), 1e-5)
+        place = self.arranged(self.settled(place, 1e-6), 1e-6)
         while self.may_enrich(place):
-            other = self.grown(
-                enriched(place, self.information, self.entropy, self.follower.generator)
-            )
-            if other.problem is place.problem:
-                break
-            other = self.settled(other, 1e-5, FIRST)
-            other = self.settled(self.arranged(other), 1e-5, FIRST)
-            if other.objective <= place.objective + _price(place, other):
+            other = self.with_one_more(place)
+            if other is None:
                 self.again = AGAIN * place.gamma
                 break
             place = other
         return self.grown(place)
+
+    def with_one_more(self, place: Place) -> Place | None:
+        """The place with the first of some new hidden variables that pays, if one does."""
+        adapt, generator = self.follower.adapt, self.follower.generator
+        place = self.settled(place, 1e-6)
+        for i, chosen in candidates(place, self.information, self.entropy, TRIES):
+            n_states = 2 if adapt else place.problem.shape[i]
+            other = self.grown(enriched(place, i, chosen, n_states, generator))
+            other = self.settled(other, 1e-5, FIRST)
+            other = self.arranged(other, 1e-5, FIRST)
+            if other.objective > place.objective + _price(place, other):
+                return other
+        self.grown(place)
+        return None
 
     def may_enrich(self, place: Place) -> bool:
         """Whether another hidden variable may be tried now."""
         room = len(place.problem.hidden) < self.max_hidden and place.gamma >= self.again
         return room and self.follower.ticker.keep_going()
 
-    def arranged(self, place: Place) -> Place:
-        """Children under their best parents, hidden variables without children removed."""
-        if not self.moves:
+    def arranged(self, place: Place, tolerance: float, most: int | None = None) -> Place:
+        """Children under other parents, if that is better: all that ask for it, or the first."""
+        if not self.moves or len(place.problem.hidden) < 2:
             return place
         generator = self.follower.generator
         least = self.information if place.gamma < 1 else 0.0
-        return self.grown(pruned(moved(place, generator, least), generator))
+        for at_once in (None, 1):
+            other = self.grown(moved(place, generator, least, at_once))
+            if other.problem is place.problem:
+                break
+            other = self.settled(other, tolerance, most)
+            if other.objective > place.objective + _price(place, other):
+                return other
+        return self.grown(place)
 
     def grown(self, place: Place) -> Place:
         """The same place; every hidden variable that it has may have as many states as any."""
@@ -239,11 +270,17 @@ class _Grower:
         return self.follower.at(place, *found)
 
 
+def _described(place: Place) -> tuple[Any, ...]:
+    """The arcs and the numbers of states."""
+    return frozenset(place.problem.layout.network.dag.arcs), place.problem.shape
+
+
 def _price(before: Place, after: Place) -> float:
     """What more parameters have to gain: half of log N each (BIC), as much as gamma lets through.
 
-    The Lagrangian itself does not ask how many parameters P has (6.7).
+    The Lagrangian itself does not ask how many parameters P has (6.7). Below zero where a hidden
+    variable of fewer states than its parent's spares parameters.
     """
     counts = [p.problem.layout.network.n_parameters for p in (before, after)]
     price = 0.5 * (counts[1] - counts[0]) * np.log(before.problem.n_cases)
-    return float(max(0.0, before.gamma * price))
+    return float(before.gamma * price)

@@ -47,7 +47,7 @@ from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.table.core import Table
 
-__all__ = ["FieldParameters", "MeanField"]
+__all__ = ["FieldParameters", "MeanField", "marginal_information"]
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
@@ -156,13 +156,14 @@ class MeanField:
         for v in self.unseen.tolist():
             first, k = int(self.plan.at[v]), int(self.plan.n_states[v])
             q[:, first : first + k] = 1.0 / k
-        return FieldParameters(self.layout.pack(network), self._commons(q), q)
+        tables = self.layout.pack(network)
+        return FieldParameters(tables, self._commons(q, tables), q)
 
     def network(self, parameters: FieldParameters) -> Network:
         """The network with these tables."""
         return self.layout.unpack(parameters.tables)
 
-    def _commons(self, q: Matrix) -> Vector:
+    def _commons(self, q: Matrix, tables: Vector, counts: Vector | None = None) -> Vector:
         """Q(t_i) of all hidden variables, side by side (ones elsewhere)."""
         common = np.ones(self.width)
         mean = self.weights @ q / self.n_cases
@@ -189,7 +190,7 @@ class MeanField:
         q, counts, objective = self.e_step(parameters, gamma)
         tables = self.layout.estimated(counts, self.prior, self.alpha)
         objective += gamma * log_prior(parameters.tables, self.alpha)
-        return FieldParameters(tables, self._commons(q), q), objective
+        return FieldParameters(tables, self._commons(q, tables, counts), q), objective
 
     # What the continuation asks for --------------------------------------------------------------
 
@@ -198,14 +199,12 @@ class MeanField:
         q, counts, _ = self.e_step(parameters, gamma)
         there = parameters._replace(q=q)
         bound = self.e_step(there, 1.0, 0)[2]
-        information = []
-        for i in range(len(self.hidden)):
-            own = q[:, self.columns(i)]
-            mean = self.weights @ own / self.n_cases
-            gained = _entropies(mean[None])[0] - self.weights @ _entropies(own) / self.n_cases
-            information.append(max(0.0, float(gained)))
-        views = [OneOf(self, i, there, counts, gamma) for i in range(len(self.hidden))]
-        return Look(there, gamma, tuple(information), bound, views)
+        views = self.views(there, counts, gamma)
+        return Look(there, gamma, marginal_information(self, q), bound, views)
+
+    def views(self, parameters: FieldParameters, counts: Vector, gamma: float) -> list[OneOf]:
+        """Every hidden variable as if the others' factors were given."""
+        return [OneOf(self, i, parameters, counts, gamma) for i in range(len(self.hidden))]
 
     def begin(self, i: int, generator: np.random.Generator) -> Vector:
         return self._twins(i).random(generator)
@@ -259,7 +258,7 @@ class MeanField:
         own[:, one] += own[:, other]
         own[:, other] = own[:, state] * (1 - pair.share[state])
         own[:, state] *= pair.share[state]
-        return FieldParameters(moved.tables, self._commons(q), q)
+        return FieldParameters(moved.tables, self._commons(q, moved.tables), q)
 
     def scores(self, look: Look, i: int) -> Matrix:
         view = look.tangent[i]
@@ -280,14 +279,26 @@ class MeanField:
         self, network: Network, q: Matrix, i: int, own: Matrix
     ) -> tuple[MeanField, FieldParameters]:
         """The problem with another number of states of hidden variable i, and its factors."""
-        made = MeanField(network, self.table, self.hidden, self.prior)
+        made = type(self)(network, self.table, self.hidden, self.prior)
         new = np.empty((len(q), made.width))
         for v in self.unseen.tolist():
             first, k = int(self.plan.at[v]), int(self.plan.n_states[v])
             there, wide = int(made.plan.at[v]), int(made.plan.n_states[v])
             values = own if v == self.places[i] else q[:, first : first + k]
             new[:, there : there + wide] = values
-        return made, FieldParameters(made.layout.pack(network), made._commons(new), new)
+        tables = made.layout.pack(network)
+        return made, FieldParameters(tables, made._commons(new, tables), new)
+
+
+def marginal_information(field: MeanField, q: Matrix) -> tuple[float, ...]:
+    """I(T_i; Y) of every hidden variable, in nats."""
+    found = []
+    for i in range(len(field.hidden)):
+        own = q[:, field.columns(i)]
+        mean = field.weights @ own / field.n_cases
+        gained = _entropies(mean[None])[0] - field.weights @ _entropies(own) / field.n_cases
+        found.append(max(0.0, float(gained)))
+    return tuple(found)
 
 
 class _Named(NamedTuple):
