@@ -109,9 +109,7 @@ def random_start(dag: DAG, hidden: dict[str, Variable], train: Table, seed: int)
 def mean_field_run(dag: DAG, hidden: dict[str, Variable], train: Table, seed: int) -> Any:
     network = random_start(dag, hidden, train, seed)
     problem = MeanField(network, train, list(hidden), PRIOR)
-    found = run_em(
-        lambda p: problem.step(p, 1.0), problem.parameters(network), MOST, TOLERANCE
-    )
+    found = run_em(lambda p: problem.step(p, 1.0), problem.parameters(network), MOST, TOLERANCE)
     return problem.network(found.parameters), found.n_iterations
 
 
@@ -124,9 +122,7 @@ def exact_run(dag: DAG, hidden: dict[str, Variable], train: Table, seed: int) ->
 
 
 def ib_run(dag: DAG, hidden: dict[str, Variable], train: Table, seed: int) -> Any:
-    found = ib_em(
-        dag, train, PRIOR, hidden, seed=seed, tolerance=TOLERANCE, max_iterations=MOST
-    )
+    found = ib_em(dag, train, PRIOR, hidden, seed=seed, tolerance=TOLERANCE, max_iterations=MOST)
     return found.network, sum(p.n_iterations for p in found.course)
 
 

@@ -24,7 +24,9 @@ def test_equals_the_sum_over_the_joint(gamma, missing):
     forest = Forest(network, rows, HIDDEN, PRIOR)
     own, other = exact.parameters(network), forest.parameters(network)
     joint = [network.cpd(h).values for h in HIDDEN]
-    own = Parameters(own.tables, exact.compression.projected((joint[0][:, None] * joint[1]).ravel()))
+    own = Parameters(
+        own.tables, exact.compression.projected((joint[0][:, None] * joint[1]).ravel())
+    )
     for _ in range(4):
         own, objective = exact.step(own, gamma)
         other, same = forest.step(other, gamma)

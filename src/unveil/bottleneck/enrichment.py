@@ -129,7 +129,10 @@ def subset_entropies(
         return _entropy_given(codes, [n_states[n] for n in names], q)
 
     whole = q.sum(axis=1, keepdims=True)
-    most = {n: max(_entropy_given([problem.codes[place[n]]], [n_states[n]], whole), 1e-9) for n in columns}
+    most = {
+        n: max(_entropy_given([problem.codes[place[n]]], [n_states[n]], whole), 1e-9)
+        for n in columns
+    }
     own = {n: given(n) for n in columns}
     chosen = set(sorted(columns, key=lambda n: (-own[n] / most[n], n))[:CANDIDATES])
     near = [n for n in columns if n in chosen]

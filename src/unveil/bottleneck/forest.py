@@ -1,4 +1,4 @@
-"""Many hidden variables in a forest: Q(T | Y) exact, Q(T) taken apart by the same forest (Eq. 6.11).
+"""Hidden variables in a forest: Q(T | Y) exact, Q(T) taken apart by the forest (Eq. 6.11).
 
 In a hierarchy every variable has at most one parent, and all parents are hidden. With the forest
 itself as G_in, Q(T) = prod over i of Q(t_i | t_pa(i)) and the E-step

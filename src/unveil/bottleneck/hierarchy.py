@@ -9,26 +9,22 @@ unexplained (`enrichment.py`), children move to the parent under which they scor
 from __future__ import annotations
 
 import time
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from unveil.bottleneck.continuation import Follower
 from unveil.bottleneck.course import Continuation, Place
-from unveil.bottleneck.ending import trimmed
-from unveil.bottleneck.enrichment import candidates, enriched
 from unveil.bottleneck.forest import Forest
-from unveil.bottleneck.mean_field import MeanField
-from unveil.bottleneck.replacing import moved
+from unveil.bottleneck.growing import Grower
 from unveil.bottleneck.result import Bottlenecked
-from unveil.em.parametric import fit_em
+from unveil.bottleneck.weighing import place_score
 from unveil.em.starts import network_to_start
 from unveil.errors import DataError, Hint, did_you_mean
 from unveil.graph.dag import DAG
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
-from unveil.progress import Progress, Run, Step, StopReason, Ticker, run
+from unveil.progress import Progress, Run, Ticker
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, as_table
 from unveil.table.places import free_name
@@ -36,14 +32,8 @@ from unveil.table.variable import Variable
 
 __all__ = ["learn_hierarchy"]
 
-FIRST = 15
-"""So many steps a new hidden variable has to show what it is worth."""
-TRIES = 4
-"""So many new hidden variables are tried before gamma grows further."""
-ROUNDS = 5
-"""At the last gamma, structure and states change at most so often in turn."""
-AGAIN = 1.25
-"""After one was refused, the next is tried when gamma has grown by this factor."""
+NUMBERS = (2, 3, 4, 5, 6, 8)
+"""Numbers of states from which their adaptation may begin, besides the most there may be."""
 
 
 def learn_hierarchy(
@@ -91,36 +81,57 @@ def learn_hierarchy(
     dag = _checked_start(start, root, table)
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
-    generator, ticker = np.random.default_rng(seed), Ticker.of(progress, time_limit)
+    ticker, began = Ticker.of(progress, time_limit), time.process_time()
     prior = prior or EquivalentSampleSize(1.0)
-    began = time.process_time()
     hidden = [name for name in dag.nodes if name not in table]
     variables = {v.name: v for v in table.variables}
     variables |= {name: Variable(name, [0], hidden=True) for name in hidden}
-    network = network_to_start("random", dag, variables, table, None, generator)
+    network = network_to_start("random", dag, variables, table, None, np.random.default_rng(seed))
     problem = Forest(network, table, hidden, prior)
-    most = max_states if n_states is None else n_states
-    follower = Follower(
-        continuation or Continuation(), [most] * len(hidden), 1.0, n_states is None,
-        tolerance, max_iterations, generator, ticker,
-    )  # fmt: skip
-    grower = _Grower(follower, most, max_hidden if enrich else 0, information, entropy)
-    grower.moves = replace_parents
-    found = grower.run(problem, network)
+
+    def grower(most: int) -> Grower:
+        follower = Follower(
+            continuation or Continuation(), [most] * len(hidden), 1.0, False, tolerance,
+            max_iterations, np.random.default_rng(seed), ticker,
+        )  # fmt: skip
+        limit = max_hidden if enrich else 0
+        return Grower(follower, most, limit, information, entropy, replace_parents)
+
+    if n_states is None:
+        found = _with_states(grower, problem, network, max_states, ticker)
+    else:
+        found = grower(n_states).run(problem, network)
     place = found.state
     final = place.problem.network(place.parameters)
-    likelihood, objective = float(final.log_likelihood(table)), place.objective
-    if place.gamma >= 1 and ticker.keep_going():
-        exact = fit_em(
-            final, table, prior, max_iterations=max_iterations, tolerance=tolerance, seed=seed,
-            progress=ticker,
-        )  # fmt: skip
-        final, likelihood = exact.network, exact.log_likelihood
-        objective = exact.objective
     return Bottlenecked(
-        final, likelihood, objective, place.gamma, place.course, place.problem.hidden,
-        "mean field", found.stopped, seed, None, time.process_time() - began,
+        final, float(final.log_likelihood(table)), place.objective, place.gamma, place.course,
+        place.problem.hidden, "forest", found.stopped, seed, None, time.process_time() - began,
     )  # fmt: skip
+
+
+def _with_states(
+    grower: Callable[[int], Grower], problem: Forest, network: Network, most: int, ticker: Ticker
+) -> Run[Place]:
+    """The best of courses with more and more states, then as many of each as the score asks for.
+
+    A course with k states of every hidden variable is judged by the score of Cheeseman and Stutz;
+    it ends when that was worse twice. From the best, states are added and merged one by one (6.8).
+    """
+    best: tuple[float, Run[Place]] | None = None
+    worse = 0
+    for k in [k for k in NUMBERS if k < most] + [most]:
+        found = grower(k).run(problem, network)
+        value = place_score(found.state)
+        if best is None or value > best[0]:
+            best, worse = (value, found), 0
+        else:
+            worse += 1
+        if worse == 2 or not ticker.keep_going():
+            break
+    assert best is not None
+    if best[1].state.gamma < 1 or not ticker.keep_going():
+        return best[1]
+    return grower(most).adapted(best[1])
 
 
 def _checked_start(start: DAG | None, root: str, table: Table) -> DAG:
@@ -167,120 +178,3 @@ def _check(
     for name, value in (("information", information), ("entropy", entropy)):
         if not 0 < value <= 1:
             raise DataError(f"{name} is a part between 0 and 1, got {value}")
-
-
-class _Grower:
-    """The continuation with changes of structure between its steps."""
-
-    moves = True
-    """Whether children may move to other parents."""
-
-    def __init__(
-        self, follower: Follower, most: int, max_hidden: int, information: float, entropy: float
-    ) -> None:
-        self.follower, self.most, self.max_hidden = follower, most, max_hidden
-        self.information, self.entropy = information, entropy
-        self.again = 0.0
-
-    def run(self, problem: MeanField, network: Network) -> Run[Place]:
-        first = self.follower.first(problem, problem.parameters(network))
-
-        def step(place: Place) -> tuple[Place, Step]:
-            place, info = self.follower.stepped(place)
-            if place.gamma < 1:
-                place = self.improved(place)
-            return place, info
-
-        def done(place: Place, info: Step) -> StopReason | None:
-            return "converged" if place.gamma >= 1 else None
-
-        if first.gamma >= 1:
-            return Run(self.follower.ended(first), (), "converged")
-        found = run(step, first, done, self.follower.ticker)
-        place = self.finished(found.state)
-        place = replace(place, course=place.course[:-1])
-        return replace(found, state=self.follower.recorded(place, found.state.course[-1].what))
-
-    def finished(self, place: Place) -> Place:
-        """The last gamma: hidden variables, their children and states, until nothing changes."""
-        for _ in range(ROUNDS):
-            self.again, before = 0.0, _described(place)
-            place = self.improved(place)
-            if self.follower.adapt:
-                place = trimmed(self.follower, place, self.follower.states)
-            if _described(place) == before or not self.follower.ticker.keep_going():
-                break
-        return self.settled(place, self.follower.tolerance)
-
-    def improved(self, place: Place) -> Place:
-        """New hidden variables where they are worth most, and children where they score best."""
-        if not self.follower.ticker.keep_going():
-            return place
-        place = self.arranged(self.settled(place, 1e-6), 1e-6)
-        while self.may_enrich(place):
-            other = self.with_one_more(place)
-            if other is None:
-                self.again = AGAIN * place.gamma
-                break
-            place = other
-        return self.grown(place)
-
-    def with_one_more(self, place: Place) -> Place | None:
-        """The place with the first of some new hidden variables that pays, if one does."""
-        adapt, generator = self.follower.adapt, self.follower.generator
-        place = self.settled(place, 1e-6)
-        for i, chosen in candidates(place, self.information, self.entropy, TRIES):
-            n_states = 2 if adapt else place.problem.shape[i]
-            other = self.grown(enriched(place, i, chosen, n_states, generator))
-            other = self.settled(other, 1e-5, FIRST)
-            other = self.arranged(other, 1e-5, FIRST)
-            if other.objective > place.objective + _price(place, other):
-                return other
-        self.grown(place)
-        return None
-
-    def may_enrich(self, place: Place) -> bool:
-        """Whether another hidden variable may be tried now."""
-        room = len(place.problem.hidden) < self.max_hidden and place.gamma >= self.again
-        return room and self.follower.ticker.keep_going()
-
-    def arranged(self, place: Place, tolerance: float, most: int | None = None) -> Place:
-        """Children under other parents, if that is better: all that ask for it, or the first."""
-        if not self.moves or len(place.problem.hidden) < 2:
-            return place
-        generator = self.follower.generator
-        least = self.information if place.gamma < 1 else 0.0
-        for at_once in (None, 1):
-            other = self.grown(moved(place, generator, least, at_once))
-            if other.problem is place.problem:
-                break
-            other = self.settled(other, tolerance, most)
-            if other.objective > place.objective + _price(place, other):
-                return other
-        return self.grown(place)
-
-    def grown(self, place: Place) -> Place:
-        """The same place; every hidden variable that it has may have as many states as any."""
-        self.follower.states = (self.most,) * len(place.problem.hidden)
-        return place
-
-    def settled(self, place: Place, tolerance: float, most: int | None = None) -> Place:
-        """The fixed point at the same gamma, for what may be another structure."""
-        found = self.follower.settle(place.problem, place.parameters, place.gamma, tolerance, most)
-        return self.follower.at(place, *found)
-
-
-def _described(place: Place) -> tuple[Any, ...]:
-    """The arcs and the numbers of states."""
-    return frozenset(place.problem.layout.network.dag.arcs), place.problem.shape
-
-
-def _price(before: Place, after: Place) -> float:
-    """What more parameters have to gain: half of log N each (BIC), as much as gamma lets through.
-
-    The Lagrangian itself does not ask how many parameters P has (6.7). Below zero where a hidden
-    variable of fewer states than its parent's spares parameters.
-    """
-    counts = [p.problem.layout.network.n_parameters for p in (before, after)]
-    price = 0.5 * (counts[1] - counts[0]) * np.log(before.problem.n_cases)
-    return float(before.gamma * price)

@@ -1,0 +1,70 @@
+"""How many states each of several hidden variables has, by the score of the whole network (6.8).
+
+At the last gamma a hidden variable may get a state where a split gains most, or give one up where a
+merge loses least. The score of Cheeseman and Stutz decides, which 6.7 uses, too: with several
+hidden variables the difference of two states alone does not know what others could explain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from unveil.bottleneck.course import Place
+from unveil.bottleneck.ending import best_split
+from unveil.bottleneck.settling import Settler
+from unveil.em.scores import cheeseman_stutz
+
+__all__ = ["place_score", "weighed"]
+
+FINE = 1e-7
+"""EM settles to this part of its objective before a score is believed."""
+
+
+def place_score(place: Place) -> float:
+    """The score of Cheeseman and Stutz of the network at a place, in nats."""
+    problem = place.problem
+    return cheeseman_stutz(problem.network(place.parameters), problem.table, problem.prior)
+
+
+def weighed(settler: Settler, place: Place, most: Sequence[int]) -> Place:
+    """The place with states added and merged, at most so many, while the score grows."""
+    place = _settled(settler, place)
+    score, changed = place_score(place), True
+    while changed:
+        changed = False
+        for i in range(len(place.problem.shape)):
+            for change in (_more, _fewer):
+                while settler.ticker.keep_going():
+                    other = change(settler, place, i, most[i])
+                    if other is None:
+                        break
+                    own = place_score(other)
+                    if own <= score + 1e-6 * abs(score):
+                        break
+                    place, score, changed = other, own, True
+    return place
+
+
+def _settled(settler: Settler, place: Place) -> Place:
+    found = settler.settle(place.problem, place.parameters, place.gamma, FINE)
+    return settler.at(place, *found)
+
+
+def _more(settler: Settler, place: Place, i: int, most: int) -> Place | None:
+    """One state more of hidden variable i, where it gains most."""
+    if place.problem.shape[i] >= most:
+        return None
+    return _settled(settler, settler.settled_at(place, *best_split(place, i)))
+
+
+def _fewer(settler: Settler, place: Place, i: int, most: int) -> Place | None:
+    """One state less, where it is missed least."""
+    if place.problem.shape[i] <= 2:
+        return None
+    losses = place.problem.losses(place.look, i)
+    one, other = sorted(int(x) for x in np.unravel_index(int(losses.argmin()), losses.shape))
+    return _settled(
+        settler, settler.settled_at(place, *place.problem.merge(place.look, i, one, other))
+    )
