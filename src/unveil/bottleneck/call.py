@@ -72,7 +72,8 @@ def ib_em(
     of the hidden variables, exact by walks through a `forest` where several hidden variables form
     one above the columns, or by `mean field` (`posterior`; "auto": whichever is possible, in this
     order, exact up to 500 joint states); `compression` is a graph over the hidden variables by
-    which Q(T) is taken apart (Eq. 6.11). How gamma grows is a `Continuation`, given as `continuation`.
+    which Q(T) is taken apart (Eq. 6.11). How gamma grows is a `Continuation`, given as
+    `continuation`.
 
     With `held_out`, a fraction of the cases is kept aside first, the gamma that predicts them best
     is found, and all rows are then followed up to there. `compare` starts EM so often from random

@@ -55,8 +55,9 @@ class Forest(MeanField):
         table: Table,
         hidden: Sequence[str],
         prior: DirichletPrior | None = None,
+        like: MeanField | None = None,
     ) -> None:
-        super().__init__(network, table, hidden, prior)
+        super().__init__(network, table, hidden, prior, like)
         self.model = ForestModel(network)
         taken = np.empty(self.width, np.int64)
         for h, v in enumerate(self.model.hidden):

@@ -11,7 +11,7 @@ At gamma = 1 this is mean-field EM; with one hidden variable it is `Exact`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,12 +76,17 @@ class MeanField:
     True
     """
 
+    weights: Vector
+    codes: npt.NDArray[np.uint16]
+    _gaps: npt.NDArray[np.bool_]
+
     def __init__(
         self,
         network: Network,
         table: Table,
         hidden: Sequence[str],
         prior: DirichletPrior | None = None,
+        like: MeanField | None = None,
     ) -> None:
         self.layout = FlatTables(network)
         if self.layout.compact:
@@ -91,15 +96,22 @@ class MeanField:
         self.places = [self.layout.names.index(name) for name in self.hidden]
         self.shape = tuple(network.variable(name).n_states for name in self.hidden)
         self.alpha = self.layout.pack_prior(prior)
+        if like is None:
+            self._read(network, table)
+        else:  # the same columns in the same places
+            self.weights, self.codes, self._gaps = like.weights, like.codes, like._gaps
+        self._lay_out(self._gaps)
+
+    def _read(self, network: Network, table: Table) -> None:
+        """The rows: codes of every variable, equal rows folded."""
         rows = prepared_rows(network, table, fold=True)
         self.weights = rows.weights
-        gaps = rows.codes == rows.evidence.missing
-        gaps[self.places] = True
+        self._gaps = rows.codes == rows.evidence.missing
+        self._gaps[self.places] = True
         self.codes = rows.codes.astype(np.uint16)
         for v, name in enumerate(network.names):
             leaf = v not in self.places and not network.dag.children(name)
-            self.codes[v, gaps[v]] = SILENT if leaf else UNSEEN
-        self._lay_out(gaps)
+            self.codes[v, self._gaps[v]] = SILENT if leaf else UNSEEN
 
     def _lay_out(self, gaps: npt.NDArray[np.bool_]) -> None:
         """Families that every row shows are counted once; the others are the kernel's."""
@@ -202,9 +214,9 @@ class MeanField:
         views = self.views(there, counts, gamma)
         return Look(there, gamma, marginal_information(self, q), bound, views)
 
-    def views(self, parameters: FieldParameters, counts: Vector, gamma: float) -> list[OneOf]:
+    def views(self, parameters: FieldParameters, counts: Vector, gamma: float) -> Views:
         """Every hidden variable as if the others' factors were given."""
-        return [OneOf(self, i, parameters, counts, gamma) for i in range(len(self.hidden))]
+        return Views(lambda i: OneOf(self, i, parameters, counts, gamma))
 
     def begin(self, i: int, generator: np.random.Generator) -> Vector:
         return self._twins(i).random(generator)
@@ -279,7 +291,7 @@ class MeanField:
         self, network: Network, q: Matrix, i: int, own: Matrix
     ) -> tuple[MeanField, FieldParameters]:
         """The problem with another number of states of hidden variable i, and its factors."""
-        made = type(self)(network, self.table, self.hidden, self.prior)
+        made = type(self)(network, self.table, self.hidden, self.prior, self)
         new = np.empty((len(q), made.width))
         for v in self.unseen.tolist():
             first, k = int(self.plan.at[v]), int(self.plan.n_states[v])
@@ -299,6 +311,18 @@ def marginal_information(field: MeanField, q: Matrix) -> tuple[float, ...]:
         gained = _entropies(mean[None])[0] - field.weights @ _entropies(own) / field.n_cases
         found.append(max(0.0, float(gained)))
     return tuple(found)
+
+
+class Views:
+    """The view of each hidden variable, made when it is first asked for."""
+
+    def __init__(self, make: Callable[[int], OneOf]) -> None:
+        self._make, self._made = make, dict[int, OneOf]()
+
+    def __getitem__(self, i: int) -> OneOf:
+        if i not in self._made:
+            self._made[i] = self._make(i)
+        return self._made[i]
 
 
 class _Named(NamedTuple):

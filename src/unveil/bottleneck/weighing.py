@@ -14,7 +14,6 @@ import numpy as np
 from unveil.bottleneck.course import Place
 from unveil.bottleneck.ending import best_split
 from unveil.bottleneck.settling import Settler
-from unveil.em.scores import cheeseman_stutz
 
 __all__ = ["place_score", "weighed"]
 
@@ -23,9 +22,9 @@ FINE = 1e-7
 
 
 def place_score(place: Place) -> float:
-    """The score of Cheeseman and Stutz of the network at a place, in nats."""
-    problem = place.problem
-    return cheeseman_stutz(problem.network(place.parameters), problem.table, problem.prior)
+    """AIC of the network at a place: its log-likelihood less one for every parameter, in nats."""
+    network = place.problem.network(place.parameters)
+    return float(network.log_likelihood(place.problem.table)) - network.n_parameters
 
 
 def weighed(settler: Settler, place: Place, most: Sequence[int]) -> Place:
