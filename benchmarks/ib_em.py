@@ -18,8 +18,9 @@ number of states learned, against every fixed number. `hierarchy`: hidden parent
 rows, against a single one with as many states. `full` (Fig. 6.14): on as many rows as
 the thesis has (1,213), one hidden parent, random hierarchies of five hidden variables below a
 sixth with replace-parent moves (`--starts` of them, two and three states each), and enrichment
-without and with these moves, with fixed numbers of states and with numbers learned (Table 6.2). `real`: `discover` with `method="bottleneck"` on the
-tables of `discover.py --part real`, the same rows to learn from and to predict, at most 180 s.
+without and with these moves, with fixed numbers of states and with numbers learned (Table 6.2).
+`real`: `discover` with `method="bottleneck"` on the tables of `discover.py --part real`, the same
+rows to learn from and to predict, at most 180 s.
 """
 
 from __future__ import annotations

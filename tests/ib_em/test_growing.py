@@ -58,7 +58,7 @@ def test_its_own_part_is_taken_out():
 
 
 def test_a_column_below_the_wrong_parent_moves():
-    network, rows = two_groups(700)
+    _, rows = two_groups(700)
     arcs = [("T1", "T2")]
     arcs += [("T1", c) for c in ("a0", "a1", "a2", "b3")]
     arcs += [("T2", c) for c in ("b0", "b1", "b2", "a3")]

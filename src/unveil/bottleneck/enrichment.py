@@ -115,7 +115,7 @@ def subset_entropies(
 ) -> list[tuple[tuple[str, ...], float, float]]:
     """Triples of columns, H_Q(C | T) as part of its most, and the bound of the gain, best first.
 
-    T is hidden variable i, Q its factor in every row. The most is the sum of log |X|, the bound is
+    T is hidden variable i, Q its factor in every row. The most is the sum of H(X), the bound is
     sum of H_Q(X | T) - H_Q(C | T), in nats a case. Triples are of the `CANDIDATES` columns with the
     highest entropy given T, as part of theirs, and of these the `LOOKED_AT` whose pairs tell most
     of one another given T; rows with gaps in a triple are left out of it.

@@ -2,8 +2,9 @@
 
 Thesis 6.7, 6.10 and 6.11. The continuation begins with one hidden parent of all columns, or with a
 hierarchy that is given. Between its steps hidden variables are added where columns are left
-unexplained (`enrichment.py`), children move to the parent under which they score best
-(`replacing.py`), and all of it is kept if -L+ is higher.
+unexplained (`enrichment.py`), children move to the parent where they are at home
+(`replacing.py`), and all of it is kept if -L+ is higher by more than its parameters cost
+(`growing.py`).
 """
 
 from __future__ import annotations
@@ -60,14 +61,14 @@ def learn_hierarchy(
     """A hierarchy of hidden variables over the columns of a table, by information-bottleneck EM.
 
     Every column has one parent, a hidden variable; hidden variables have at most one. Each has
-    `n_states`, or as many as the score tells apart (`None`, at most `max_states`). It begins with
-    one parent of all columns, called `root`, or with the hierarchy `start` (nodes without a column
-    are hidden).
+    `n_states`, or as many as AIC asks for (`None`, at most `max_states`; several courses). It
+    begins with one parent of all columns, called `root`, or with the hierarchy `start` (nodes
+    without a column are hidden).
     Unless `enrich` is off, a hidden variable may get a new one below it once I(T; Y) is beyond
-    `information` of log |T|, for three columns whose entropy given T is at least `entropy` of the
-    most there can be; there will be at most `max_hidden`. Unless `replace_parents` is off, columns
-    and hidden variables move to the parent under which they score best. The continuation is by mean
-    field; from where it ends exact EM goes on. The `prior`, an equivalent sample size of 1 unless
+    `information` of log |T|, for three columns whose entropy given T is at least `entropy` of
+    their own; there will be at most `max_hidden`. Unless `replace_parents` is off, columns and
+    hidden variables move to the parent where they are most likely. The posterior is exact, through
+    the forest; the end is one of EM's. The `prior`, an equivalent sample size of 1 unless
     another is given, is that of scores, too. The rest is as in `ib_em`: `data`, `weights`,
     `continuation`, `max_iterations`, `tolerance`, `seed`, `progress`, `time_limit`.
 
@@ -114,8 +115,9 @@ def _with_states(
 ) -> Run[Place]:
     """The best of courses with more and more states, then as many of each as the score asks for.
 
-    A course with k states of every hidden variable is judged by the score of Cheeseman and Stutz;
-    it ends when that was worse twice. From the best, states are added and merged one by one (6.8).
+    A course with k states of every hidden variable is judged by AIC (`weighing.py`), and no more
+    are followed when that was worse twice. From the best, states are added and merged one by one
+    (6.8).
     """
     best: tuple[float, Run[Place]] | None = None
     worse = 0
