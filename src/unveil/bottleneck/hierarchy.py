@@ -61,7 +61,7 @@ def learn_hierarchy(
     """A hierarchy of hidden variables over the columns of a table, by information-bottleneck EM.
 
     Every column has one parent, a hidden variable; hidden variables have at most one. Each has
-    `n_states`, or as many as AIC asks for (`None`, at most `max_states`; several courses). It
+    `n_states`, or as many as AIC3 asks for (`None`, at most `max_states`; several courses). It
     begins with one parent of all columns, called `root`, or with the hierarchy `start` (nodes
     without a column are hidden).
     Unless `enrich` is off, a hidden variable may get a new one below it once I(T; Y) is beyond
@@ -115,7 +115,7 @@ def _with_states(
 ) -> Run[Place]:
     """The best of courses with more and more states, then as many of each as the score asks for.
 
-    A course with k states of every hidden variable is judged by AIC (`weighing.py`), and no more
+    A course with k states of every hidden variable is judged by AIC3 (`weighing.py`), and no more
     are followed when that was worse twice. From the best, states are added and merged one by one
     (6.8).
     """
