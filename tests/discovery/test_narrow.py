@@ -3,9 +3,10 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from unveil import DAG, Network, TableCPD, Variable, fit, ib_em
+from unveil import DAG, Network, Table, TableCPD, Variable, fit, ib_em
 from unveil.discovery import (
     Discovery,
     DiscoveryReport,
@@ -156,3 +157,21 @@ def test_a_discovery_tells_of_gamma():
     )  # fmt: skip
     assert any("gamma" in words for words in heard)
     assert any(c.place.start == "bottleneck" for c in found.rounds[0].candidates)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "method"),
+    [(79, 100, "signatures"), (80, 100, "bottleneck"), (80, 8001, "signatures")],
+)
+def test_the_method_goes_by_columns_and_rows(columns, rows, method):
+    random = np.random.default_rng(0)
+    made = Table(
+        [Variable(f"x{i}", [0, 1]) for i in range(columns)],
+        [random.integers(0, 2, rows) for _ in range(columns)],
+    )
+    assert Settings().method_for(made) == method
+    assert Settings(method="signatures").method_for(made) == "signatures"
+    assert Settings(places=[["x0", "x1"]]).method_for(made) == "signatures"
+    gaps = made.knock_out(0.1, seed=1)
+    assert Settings().method_for(gaps) == "signatures"
+    assert Settings(method="bottleneck").method_for(gaps) == "bottleneck"

@@ -8,9 +8,11 @@
 - `derivative.py`: how the fixed point moves; `splits.py`: where states split
 - `exchange.py`, `cardinality.py`: which states are wanted elsewhere, which are to spare
 - `exact.py`: all of these for what the continuation follows; `mean_field.py`: the same for many
-  hidden variables, a factor each
-- `hierarchy.py`: `learn_hierarchy`; `enrichment.py`: new hidden variables; `replacing.py`: their
-  children; `expected.py`: the counts that both go by
+  hidden variables, a factor each; `forest.py`: exact for those that form a forest;
+  `resplitting.py`: two states of one of several, split anew
+- `hierarchy.py`: `learn_hierarchy`; `growing.py`: what changes between the steps; `enrichment.py`:
+  new hidden variables; `replacing.py`: their children, `attaching.py`: where these are at home;
+  `weighing.py`: their states; `expected.py`: expected counts
 """
 
 from unveil.bottleneck.call import ib_em

@@ -13,6 +13,7 @@ from unveil.bottleneck.continuation import follow
 from unveil.bottleneck.course import Continuation, Place
 from unveil.bottleneck.door import Hidden, Task, checked_task, refuse_large
 from unveil.bottleneck.exact import Exact, Followed
+from unveil.bottleneck.forest import Forest
 from unveil.bottleneck.mean_field import MeanField
 from unveil.bottleneck.result import Bottlenecked, RandomStarts
 from unveil.em.align import permute_states
@@ -44,7 +45,7 @@ def ib_em(
     prior: DirichletPrior | None = None,
     hidden: Hidden | None = None,
     *,
-    posterior: Literal["auto", "exact", "mean field"] = "auto",
+    posterior: Literal["auto", "exact", "forest", "mean field"] = "auto",
     compression: DAG | None = None,
     end: float = 1.0,
     held_out: float | None = None,
@@ -68,9 +69,11 @@ def ib_em(
 
     gamma goes from 0, where the hidden variables tell nothing, to `end`. At 1 the answer is a fixed
     point of EM, usually among the best that random starts find. Q(T | Y) is `exact` over the joint
-    of the hidden variables or by `mean field` (`posterior`; "auto": exact up to 500 joint
-    states); `compression` is a graph over the hidden variables by which Q(T) is taken apart
-    (Eq. 6.11). How gamma grows is a `Continuation`, given as `continuation`.
+    of the hidden variables, exact by walks through a `forest` where several hidden variables form
+    one above the columns, or by `mean field` (`posterior`; "auto": whichever is possible, in this
+    order, exact up to 500 joint states); `compression` is a graph over the hidden variables by
+    which Q(T) is taken apart (Eq. 6.11). How gamma grows is a `Continuation`, given as
+    `continuation`.
 
     With `held_out`, a fraction of the cases is kept aside first, the gamma that predicts them best
     is found, and all rows are then followed up to there. `compare` starts EM so often from random
@@ -89,6 +92,8 @@ def ib_em(
     (-45609.76, 1.0)
     """
     table = as_table(data, weights)
+    if compression is not None and posterior == "auto":
+        posterior = "exact"
     task = checked_task(structure, table, hidden, posterior, max_states)
     if isinstance(structure, Network):
         known = [n for n in structure.names if n in table]
@@ -175,8 +180,9 @@ class _Work:
 
     def problem(self, network: Network, table: Table) -> Followed:
         """The two steps with the posterior that was asked for."""
-        if self.task.posterior == "mean field":
-            return MeanField(network, table, self.task.hidden, self.prior)
+        if self.task.posterior != "exact":
+            kind = Forest if self.task.posterior == "forest" else MeanField
+            return kind(network, table, self.task.hidden, self.prior)
         return Exact(network, table, self.task.hidden, self.prior, self.compression)
 
 

@@ -75,7 +75,8 @@ def _stacked(
     The terms are log [Gamma(N + alpha) / Gamma(alpha)] of cells and, for children of T, less those
     of their sums over the child's states.
     """
-    alpha = problem.layout.pack_prior(prior or problem.prior or EquivalentSampleSize(1.0))
+    own = prior is None and problem.prior is not None
+    alpha = problem.alpha if own else problem.layout.pack_prior(prior or EquivalentSampleSize(1.0))
     k = problem.shape[i]
     parts: list[tuple[Matrix, Matrix, float]] = []
     both = zip(_touched(problem, counts, i), _touched(problem, alpha, i), strict=True)

@@ -24,6 +24,7 @@ from unveil.bottleneck.course import Continuation, Place, Point
 from unveil.bottleneck.ending import filled, padded, trimmed
 from unveil.bottleneck.exact import Followed
 from unveil.bottleneck.race import exchanged
+from unveil.bottleneck.resplitting import resplit
 from unveil.bottleneck.settling import Settler
 from unveil.progress import Run, Step, StopReason, Ticker, run
 
@@ -56,7 +57,7 @@ class Follower(Settler):
         vectors, largest = [], 0.0
         for i in range(len(problem.shape)):
             start = problem.begin(i, self.generator)
-            growth = problem.growth(look, i, start, 40)
+            growth = problem.growth(look, i, start, 40 if len(problem.shape) == 1 else 15)
             vectors.append(growth.vectors)
             largest = max(largest, float(growth.values.max()))
         gamma = min(self.end, (1 + self.settings.margin) / max(largest, 1e-9))
@@ -133,7 +134,7 @@ class Follower(Settler):
         if self.settings.splits == "eigenvalue":
             while self.ticker.keep_going():
                 vectors, largest = [], 0.0
-                best: tuple[float, int, int, Any] = (1 + self.settings.margin / 2, -1, -1, None)
+                crossing: list[tuple[float, int, int, Any]] = []
                 for i, start in enumerate(place.vectors):
                     if not self.may_grow(place, i):
                         vectors.append(start)
@@ -142,19 +143,27 @@ class Follower(Settler):
                     vectors.append(growth.vectors)
                     state = int(growth.values.argmax())
                     largest = max(largest, float(growth.values[state]))
-                    if growth.values[state] > best[0]:
-                        best = (float(growth.values[state]), i, state, growth)
+                    if growth.values[state] > 1 + self.settings.margin / 2:
+                        crossing.append((float(growth.values[state]), i, state, growth))
                 place = replace(place, vectors=tuple(vectors), largest=largest)
-                if best[3] is None:
+                if not crossing:
                     break
-                place = self.split(place, *best[1:])
-                name = place.problem.hidden[best[1]]
-                what = f"{what}; {name} splits" if what else f"{name} splits"
+                crossing.sort(key=lambda item: -item[0])
+                for _, i, _, _ in crossing:
+                    splits = f"{place.problem.hidden[i]} splits"
+                    what = f"{what}; {splits}" if what else splits
+                place = self.split(place, crossing)
         return self.recorded(place, what)
 
-    def split(self, place: Place, i: int, state: int, growth: Any) -> Place:
-        """The place after one split, settled again."""
+    def split(self, place: Place, crossing: Sequence[tuple[float, int, int, Any]]) -> Place:
+        """The place after these hidden variables had a state split, settled again."""
+        _, i, state, growth = crossing[0]
         problem, parameters = place.problem.split(place.look, i, state, growth, self.settings.kick)
+        for _, i, _, _ in crossing[1:]:  # tables have other sizes now, so vectors are found anew
+            look = problem.look(parameters, place.gamma)
+            growth = problem.growth(look, i, problem.begin(i, self.generator), 8)
+            state = int(growth.values.argmax())
+            problem, parameters = problem.split(look, i, state, growth, self.settings.kick)
         return self.settled_at(place, problem, parameters)
 
     def recorded(self, place: Place, what: str) -> Place:
@@ -173,6 +182,7 @@ class Follower(Settler):
         place = (trimmed if self.adapt else filled)(self, place, self.states)
         for i in range(len(place.problem.shape)):
             place = exchanged(self, place, i)
+        place = resplit(self, place)
         place = self.at(place, *self.settle_fast(place))
         return self.recorded(replace(place, course=place.course[:-1]), place.course[-1].what)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral
 
+from unveil.bottleneck.forest import is_forest
 from unveil.errors import DataError, Hint, SizeError, did_you_mean
 from unveil.graph.dag import DAG
 from unveil.infer.tree import memory_limit
@@ -19,7 +20,7 @@ __all__ = ["Task", "checked_task", "refuse_large"]
 
 MOST_JOINT = 500
 """Hidden variables with at most so many joint states have their posterior exactly."""
-POSTERIORS = ("auto", "exact", "mean field")
+POSTERIORS = ("auto", "exact", "forest", "mean field")
 MUCH = 1 << 30
 """So many bytes are told of before they are taken."""
 COPIES = 8
@@ -93,8 +94,15 @@ def checked_task(
                 "out or discretise it first, with",
                 hint=Hint("unveil.Discretizer", "--discretize"),
             )
+    forest = is_forest(dag, unseen)
     if posterior == "auto":
-        posterior = "exact" if math.prod(states) <= MOST_JOINT else "mean field"
+        small = math.prod(states) <= MOST_JOINT and not (forest and len(unseen) > 1)
+        posterior = "exact" if small else "forest" if forest else "mean field"
+    if posterior == "forest" and not forest:
+        raise DataError(
+            "the posterior is to go through a forest, but this structure is none: in a forest "
+            "everything has at most one parent, which is hidden"
+        )
     return Task(dag, variables, tuple(unseen), states, bool(learned), posterior)
 
 

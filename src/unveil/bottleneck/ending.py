@@ -16,14 +16,14 @@ import numpy as np
 from unveil.bottleneck.course import Place
 from unveil.bottleneck.settling import Settler
 
-__all__ = ["filled", "padded", "trimmed"]
+__all__ = ["best_split", "filled", "padded", "trimmed"]
 
 
 def filled(settler: Settler, place: Place, states: Sequence[int]) -> Place:
     """The place with as many states as are wanted."""
     for i, wanted in enumerate(states):
         while place.problem.shape[i] < wanted and settler.ticker.keep_going():
-            place = settler.settled_at(place, *_best_split(place, i))
+            place = settler.settled_at(place, *best_split(place, i))
     return place
 
 
@@ -32,7 +32,7 @@ def trimmed(settler: Settler, place: Place, most: Sequence[int]) -> Place:
     place = _merged(settler, place)
     for i, limit in enumerate(most):
         while place.problem.shape[i] < limit and settler.ticker.keep_going():
-            more = settler.settled_at(place, *_best_split(place, i))
+            more = settler.settled_at(place, *best_split(place, i))
             if (more.problem.scores(more.look, i) > 0).any():
                 break
             place = more
@@ -54,7 +54,7 @@ def padded(settler: Settler, place: Place, states: Sequence[int]) -> Place:
     return place
 
 
-def _best_split(place: Place, i: int) -> tuple[Any, Any]:
+def best_split(place: Place, i: int) -> tuple[Any, Any]:
     """The problem and its parameters after the split that gains most."""
     growth = place.problem.growth(place.look, i, place.vectors[i], 10)
     gains, pair = place.problem.gains(place.look, i, growth)

@@ -32,7 +32,7 @@ from unveil.model.table_cpd import TableCPD
 from unveil.table.variable import Variable
 from unveil.trees.information import mutual_information
 
-__all__ = ["enriched", "subset_entropies"]
+__all__ = ["candidates", "enriched", "subset_entropies"]
 
 Matrix = npt.NDArray[np.float64]
 
@@ -44,12 +44,15 @@ SEED = 3
 """A new hidden variable begins with so many children."""
 
 
-def enriched(
-    place: Place, information: float, entropy: float, generator: np.random.Generator
-) -> Place:
-    """The place with one more hidden variable, if some columns ask for it."""
+def candidates(
+    place: Place, information: float, entropy: float, most: int
+) -> list[tuple[int, tuple[str, ...]]]:
+    """Hidden variables and three children of each that ask for a parent of their own, best first.
+
+    At most `most`; no two of them share two columns.
+    """
     problem = place.problem
-    best: tuple[float, int, tuple[str, ...]] | None = None
+    found: list[tuple[float, int, tuple[str, ...]]] = []
     for i, name in enumerate(problem.hidden):
         k = problem.shape[i]
         if k < 2 or place.look.information[i] < information * np.log(k):
@@ -57,25 +60,30 @@ def enriched(
         columns = [c for c in problem.layout.network.dag.children(name) if c in problem.table]
         if len(columns) <= SEED:
             continue
-        for chosen, share, gain in subset_entropies(problem, place.look.parameters, i, columns):
-            if share >= entropy:
-                if best is None or gain > best[0]:
-                    best = (gain, i, chosen)
-                break
-    return place if best is None else _inserted(place, best[1], best[2], generator)
+        triples = subset_entropies(problem, place.look.parameters, i, columns)
+        found += [(gain, i, chosen) for chosen, share, gain in triples if share >= entropy]
+    kept: list[tuple[int, tuple[str, ...]]] = []
+    for _, i, chosen in sorted(found, key=lambda item: -item[0]):
+        if len(kept) < most and all(len(set(chosen) & set(c)) < 2 for _, c in kept):
+            kept.append((i, chosen))
+    return kept
 
 
-def _inserted(
-    place: Place, i: int, chosen: tuple[str, ...], generator: np.random.Generator
+def enriched(
+    place: Place,
+    i: int,
+    chosen: tuple[str, ...],
+    n_states: int,
+    generator: np.random.Generator,
 ) -> Place:
-    """The place with a hidden parent of its own for the chosen columns."""
+    """The place with one more hidden variable, below hidden variable i and above `chosen`."""
     problem: MeanField = place.problem
     network = problem.network(place.look.parameters)
     number = len(problem.hidden) + 1
     while f"H{number}" in network.names:
         number += 1
     old = network.variable(problem.hidden[i])
-    new = Variable(f"H{number}", range(old.n_states), hidden=True)
+    new = Variable(f"H{number}", range(n_states), hidden=True)
     alone, own = _alone(problem, new, chosen)
     above = place.look.parameters.q[:, problem.columns(i)] * problem.weights[:, None]
     joint = smoothed(above.T @ own, problem.prior, new, [old])
@@ -107,7 +115,7 @@ def subset_entropies(
 ) -> list[tuple[tuple[str, ...], float, float]]:
     """Triples of columns, H_Q(C | T) as part of its most, and the bound of the gain, best first.
 
-    T is hidden variable i, Q its factor in every row. The most is the sum of log |X|, the bound is
+    T is hidden variable i, Q its factor in every row. The most is the sum of H(X), the bound is
     sum of H_Q(X | T) - H_Q(C | T), in nats a case. Triples are of the `CANDIDATES` columns with the
     highest entropy given T, as part of theirs, and of these the `LOOKED_AT` whose pairs tell most
     of one another given T; rows with gaps in a triple are left out of it.
@@ -120,7 +128,11 @@ def subset_entropies(
         codes = [problem.codes[place[n]] for n in names]
         return _entropy_given(codes, [n_states[n] for n in names], q)
 
-    most = {n: np.log(max(n_states[n], 2)) for n in columns}
+    whole = q.sum(axis=1, keepdims=True)
+    most = {
+        n: max(_entropy_given([problem.codes[place[n]]], [n_states[n]], whole), 1e-9)
+        for n in columns
+    }
     own = {n: given(n) for n in columns}
     chosen = set(sorted(columns, key=lambda n: (-own[n] / most[n], n))[:CANDIDATES])
     near = [n for n in columns if n in chosen]

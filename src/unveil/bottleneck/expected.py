@@ -1,7 +1,7 @@
-"""Expected counts of pairs from mean-field factors: what structures are scored and fitted by (6.7).
+"""Expected counts of pairs from mean-field factors: where new families begin (6.7).
 
 Q(T | Y) is a product, so that the expected counts of a hidden variable and any other are one
-product of two matrices; the BDe score of a family follows from them.
+product of two matrices, from which tables of new families follow.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln
 
 from unveil.bottleneck.mean_field import FieldParameters, MeanField
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.table.variable import Variable
 
-__all__ = ["PairCounts", "factors_of", "family_score", "pair_counts", "smoothed"]
+__all__ = ["PairCounts", "factors_of", "pair_counts", "smoothed"]
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
@@ -49,20 +48,6 @@ def pair_counts(problem: MeanField, parameters: FieldParameters) -> PairCounts:
         return np.array([np.bincount(codes[seen], a[seen], n) for a in above.T])
 
     return counts
-
-
-def _pseudo(prior: DirichletPrior | None, shape: tuple[int, ...]) -> Vector:
-    """Pseudo-counts of a table of this shape."""
-    dummies = [Variable(f"v{i}", range(n)) for i, n in enumerate(shape)]
-    alpha = (prior or EquivalentSampleSize(1.0)).pseudo_counts(dummies[-1], dummies[:-1])
-    return np.asarray(np.broadcast_to(alpha, shape), np.float64)
-
-
-def family_score(counts: Matrix, prior: DirichletPrior | None) -> float:
-    """The BDe score of a family from its expected counts, (parent, child)."""
-    a = _pseudo(prior, counts.shape)
-    rows = gammaln(a.sum(axis=1)) - gammaln((counts + a).sum(axis=1))
-    return float((rows + (gammaln(counts + a) - gammaln(a)).sum(axis=1)).sum())
 
 
 def smoothed(

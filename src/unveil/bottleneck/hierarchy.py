@@ -2,30 +2,30 @@
 
 Thesis 6.7, 6.10 and 6.11. The continuation begins with one hidden parent of all columns, or with a
 hierarchy that is given. Between its steps hidden variables are added where columns are left
-unexplained (`enrichment.py`), children move to the parent under which they score best
-(`replacing.py`), and all of it is kept if -L+ is higher.
+unexplained (`enrichment.py`), children move to the parent where they are at home
+(`replacing.py`), and all of it is kept if -L+ is higher by more than its parameters cost
+(`growing.py`).
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Callable
 
 import numpy as np
 
 from unveil.bottleneck.continuation import Follower
 from unveil.bottleneck.course import Continuation, Place
-from unveil.bottleneck.enrichment import enriched
-from unveil.bottleneck.mean_field import MeanField
-from unveil.bottleneck.replacing import moved, pruned
+from unveil.bottleneck.forest import Forest
+from unveil.bottleneck.growing import Grower
 from unveil.bottleneck.result import Bottlenecked
-from unveil.em.parametric import fit_em
+from unveil.bottleneck.weighing import place_score
 from unveil.em.starts import network_to_start
 from unveil.errors import DataError, Hint, did_you_mean
 from unveil.graph.dag import DAG
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
-from unveil.progress import Progress, Run, Step, StopReason, Ticker, run
+from unveil.progress import Progress, Run, Ticker
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, as_table
 from unveil.table.places import free_name
@@ -33,10 +33,8 @@ from unveil.table.variable import Variable
 
 __all__ = ["learn_hierarchy"]
 
-FIRST = 15
-"""So many steps a new hidden variable has to show what it is worth."""
-AGAIN = 1.25
-"""After one was refused, the next is tried when gamma has grown by this factor."""
+NUMBERS = (2, 3, 4, 5, 6, 8)
+"""Numbers of states from which their adaptation may begin, besides the most there may be."""
 
 
 def learn_hierarchy(
@@ -63,14 +61,14 @@ def learn_hierarchy(
     """A hierarchy of hidden variables over the columns of a table, by information-bottleneck EM.
 
     Every column has one parent, a hidden variable; hidden variables have at most one. Each has
-    `n_states`, or as many as the score tells apart (`None`, at most `max_states`). It begins with
-    one parent of all columns, called `root`, or with the hierarchy `start` (nodes without a column
-    are hidden).
+    `n_states`, or as many as AIC3 asks for (`None`, at most `max_states`; several courses). It
+    begins with one parent of all columns, called `root`, or with the hierarchy `start` (nodes
+    without a column are hidden).
     Unless `enrich` is off, a hidden variable may get a new one below it once I(T; Y) is beyond
-    `information` of log |T|, for three columns whose entropy given T is at least `entropy` of the
-    most there can be; there will be at most `max_hidden`. Unless `replace_parents` is off, columns
-    and hidden variables move to the parent under which they score best. The continuation is by mean
-    field; from where it ends exact EM goes on. The `prior`, an equivalent sample size of 1 unless
+    `information` of log |T|, for three columns whose entropy given T is at least `entropy` of
+    their own; there will be at most `max_hidden`. Unless `replace_parents` is off, columns and
+    hidden variables move to the parent where they are most likely. The posterior is exact, through
+    the forest; the end is one of EM's. The `prior`, an equivalent sample size of 1 unless
     another is given, is that of scores, too. The rest is as in `ib_em`: `data`, `weights`,
     `continuation`, `max_iterations`, `tolerance`, `seed`, `progress`, `time_limit`.
 
@@ -84,36 +82,58 @@ def learn_hierarchy(
     dag = _checked_start(start, root, table)
     if seed is None:
         seed = int(np.random.default_rng().integers(2**31))
-    generator, ticker = np.random.default_rng(seed), Ticker.of(progress, time_limit)
+    ticker, began = Ticker.of(progress, time_limit), time.process_time()
     prior = prior or EquivalentSampleSize(1.0)
-    began = time.process_time()
     hidden = [name for name in dag.nodes if name not in table]
     variables = {v.name: v for v in table.variables}
     variables |= {name: Variable(name, [0], hidden=True) for name in hidden}
-    network = network_to_start("random", dag, variables, table, None, generator)
-    problem = MeanField(network, table, hidden, prior)
-    most = max_states if n_states is None else n_states
-    follower = Follower(
-        continuation or Continuation(exchanges=0), [most] * len(hidden), 1.0, n_states is None,
-        tolerance, max_iterations, generator, ticker,
-    )  # fmt: skip
-    grower = _Grower(follower, most, max_hidden if enrich else 0, information, entropy)
-    grower.moves = replace_parents
-    found = grower.run(problem, network)
+    network = network_to_start("random", dag, variables, table, None, np.random.default_rng(seed))
+    problem = Forest(network, table, hidden, prior)
+
+    def grower(most: int) -> Grower:
+        follower = Follower(
+            continuation or Continuation(), [most] * len(hidden), 1.0, False, tolerance,
+            max_iterations, np.random.default_rng(seed), ticker,
+        )  # fmt: skip
+        limit = max_hidden if enrich else 0
+        return Grower(follower, most, limit, information, entropy, replace_parents)
+
+    if n_states is None:
+        found = _with_states(grower, problem, network, max_states, ticker)
+    else:
+        found = grower(n_states).run(problem, network)
     place = found.state
     final = place.problem.network(place.parameters)
-    likelihood, objective = float(final.log_likelihood(table)), place.objective
-    if place.gamma >= 1 and ticker.keep_going():
-        exact = fit_em(
-            final, table, prior, max_iterations=max_iterations, tolerance=tolerance, seed=seed,
-            progress=ticker,
-        )  # fmt: skip
-        final, likelihood = exact.network, exact.log_likelihood
-        objective = exact.objective
     return Bottlenecked(
-        final, likelihood, objective, place.gamma, place.course, place.problem.hidden,
-        "mean field", found.stopped, seed, None, time.process_time() - began,
+        final, float(final.log_likelihood(table)), place.objective, place.gamma, place.course,
+        place.problem.hidden, "forest", found.stopped, seed, None, time.process_time() - began,
     )  # fmt: skip
+
+
+def _with_states(
+    grower: Callable[[int], Grower], problem: Forest, network: Network, most: int, ticker: Ticker
+) -> Run[Place]:
+    """The best of courses with more and more states, then as many of each as the score asks for.
+
+    A course with k states of every hidden variable is judged by AIC3 (`weighing.py`), and no more
+    are followed when that was worse twice. From the best, states are added and merged one by one
+    (6.8).
+    """
+    best: tuple[float, Run[Place]] | None = None
+    worse = 0
+    for k in [k for k in NUMBERS if k < most] + [most]:
+        found = grower(k).run(problem, network)
+        value = place_score(found.state)
+        if best is None or value > best[0]:
+            best, worse = (value, found), 0
+        else:
+            worse += 1
+        if worse == 2 or not ticker.keep_going():
+            break
+    assert best is not None
+    if best[1].state.gamma < 1 or not ticker.keep_going():
+        return best[1]
+    return grower(most).adapted(best[1])
 
 
 def _checked_start(start: DAG | None, root: str, table: Table) -> DAG:
@@ -160,90 +180,3 @@ def _check(
     for name, value in (("information", information), ("entropy", entropy)):
         if not 0 < value <= 1:
             raise DataError(f"{name} is a part between 0 and 1, got {value}")
-
-
-class _Grower:
-    """The continuation with changes of structure between its steps."""
-
-    moves = True
-    """Whether children may move to other parents."""
-
-    def __init__(
-        self, follower: Follower, most: int, max_hidden: int, information: float, entropy: float
-    ) -> None:
-        self.follower, self.most, self.max_hidden = follower, most, max_hidden
-        self.information, self.entropy = information, entropy
-        self.again = 0.0
-
-    def run(self, problem: MeanField, network: Network) -> Run[Place]:
-        first = self.follower.first(problem, problem.parameters(network))
-
-        def step(place: Place) -> tuple[Place, Step]:
-            place, info = self.follower.stepped(place)
-            if place.gamma < 1:
-                place = self.improved(place)
-            return place, info
-
-        def done(place: Place, info: Step) -> StopReason | None:
-            return "converged" if place.gamma >= 1 else None
-
-        if first.gamma >= 1:
-            return Run(self.follower.ended(first), (), "converged")
-        found = run(step, first, done, self.follower.ticker)
-        self.again = 0.0
-        place = self.settled(self.arranged(self.improved(found.state)), self.follower.tolerance)
-        place = replace(place, course=place.course[:-1])
-        return replace(found, state=self.follower.recorded(place, found.state.course[-1].what))
-
-    def improved(self, place: Place) -> Place:
-        """New hidden variables where they are worth most, and children where they score best."""
-        if not self.follower.ticker.keep_going():
-            return place
-        if self.moves and len(place.problem.hidden) > 1:
-            place = self.settled(self.arranged(place), 1e-5)
-        while self.may_enrich(place):
-            other = self.grown(
-                enriched(place, self.information, self.entropy, self.follower.generator)
-            )
-            if other.problem is place.problem:
-                break
-            other = self.settled(other, 1e-5, FIRST)
-            other = self.settled(self.arranged(other), 1e-5, FIRST)
-            if other.objective <= place.objective + _price(place, other):
-                self.again = AGAIN * place.gamma
-                break
-            place = other
-        return self.grown(place)
-
-    def may_enrich(self, place: Place) -> bool:
-        """Whether another hidden variable may be tried now."""
-        room = len(place.problem.hidden) < self.max_hidden and place.gamma >= self.again
-        return room and self.follower.ticker.keep_going()
-
-    def arranged(self, place: Place) -> Place:
-        """Children under their best parents, hidden variables without children removed."""
-        if not self.moves:
-            return place
-        generator = self.follower.generator
-        least = self.information if place.gamma < 1 else 0.0
-        return self.grown(pruned(moved(place, generator, least), generator))
-
-    def grown(self, place: Place) -> Place:
-        """The same place; every hidden variable that it has may have as many states as any."""
-        self.follower.states = (self.most,) * len(place.problem.hidden)
-        return place
-
-    def settled(self, place: Place, tolerance: float, most: int | None = None) -> Place:
-        """The fixed point at the same gamma, for what may be another structure."""
-        found = self.follower.settle(place.problem, place.parameters, place.gamma, tolerance, most)
-        return self.follower.at(place, *found)
-
-
-def _price(before: Place, after: Place) -> float:
-    """What more parameters have to gain: half of log N each (BIC), as much as gamma lets through.
-
-    The Lagrangian itself does not ask how many parameters P has (6.7).
-    """
-    counts = [p.problem.layout.network.n_parameters for p in (before, after)]
-    price = 0.5 * (counts[1] - counts[0]) * np.log(before.problem.n_cases)
-    return float(max(0.0, before.gamma * price))

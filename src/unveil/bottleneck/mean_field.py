@@ -11,7 +11,7 @@ At gamma = 1 this is mean-field EM; with one hidden variable it is `Exact`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +47,7 @@ from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.table.core import Table
 
-__all__ = ["FieldParameters", "MeanField"]
+__all__ = ["FieldParameters", "MeanField", "marginal_information"]
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
@@ -76,12 +76,17 @@ class MeanField:
     True
     """
 
+    weights: Vector
+    codes: npt.NDArray[np.uint16]
+    _gaps: npt.NDArray[np.bool_]
+
     def __init__(
         self,
         network: Network,
         table: Table,
         hidden: Sequence[str],
         prior: DirichletPrior | None = None,
+        like: MeanField | None = None,
     ) -> None:
         self.layout = FlatTables(network)
         if self.layout.compact:
@@ -91,15 +96,22 @@ class MeanField:
         self.places = [self.layout.names.index(name) for name in self.hidden]
         self.shape = tuple(network.variable(name).n_states for name in self.hidden)
         self.alpha = self.layout.pack_prior(prior)
+        if like is None:
+            self._read(network, table)
+        else:  # the same columns in the same places
+            self.weights, self.codes, self._gaps = like.weights, like.codes, like._gaps
+        self._lay_out(self._gaps)
+
+    def _read(self, network: Network, table: Table) -> None:
+        """The rows: codes of every variable, equal rows folded."""
         rows = prepared_rows(network, table, fold=True)
         self.weights = rows.weights
-        gaps = rows.codes == rows.evidence.missing
-        gaps[self.places] = True
+        self._gaps = rows.codes == rows.evidence.missing
+        self._gaps[self.places] = True
         self.codes = rows.codes.astype(np.uint16)
         for v, name in enumerate(network.names):
             leaf = v not in self.places and not network.dag.children(name)
-            self.codes[v, gaps[v]] = SILENT if leaf else UNSEEN
-        self._lay_out(gaps)
+            self.codes[v, self._gaps[v]] = SILENT if leaf else UNSEEN
 
     def _lay_out(self, gaps: npt.NDArray[np.bool_]) -> None:
         """Families that every row shows are counted once; the others are the kernel's."""
@@ -156,13 +168,14 @@ class MeanField:
         for v in self.unseen.tolist():
             first, k = int(self.plan.at[v]), int(self.plan.n_states[v])
             q[:, first : first + k] = 1.0 / k
-        return FieldParameters(self.layout.pack(network), self._commons(q), q)
+        tables = self.layout.pack(network)
+        return FieldParameters(tables, self._commons(q, tables), q)
 
     def network(self, parameters: FieldParameters) -> Network:
         """The network with these tables."""
         return self.layout.unpack(parameters.tables)
 
-    def _commons(self, q: Matrix) -> Vector:
+    def _commons(self, q: Matrix, tables: Vector, counts: Vector | None = None) -> Vector:
         """Q(t_i) of all hidden variables, side by side (ones elsewhere)."""
         common = np.ones(self.width)
         mean = self.weights @ q / self.n_cases
@@ -189,7 +202,7 @@ class MeanField:
         q, counts, objective = self.e_step(parameters, gamma)
         tables = self.layout.estimated(counts, self.prior, self.alpha)
         objective += gamma * log_prior(parameters.tables, self.alpha)
-        return FieldParameters(tables, self._commons(q), q), objective
+        return FieldParameters(tables, self._commons(q, tables, counts), q), objective
 
     # What the continuation asks for --------------------------------------------------------------
 
@@ -198,14 +211,12 @@ class MeanField:
         q, counts, _ = self.e_step(parameters, gamma)
         there = parameters._replace(q=q)
         bound = self.e_step(there, 1.0, 0)[2]
-        information = []
-        for i in range(len(self.hidden)):
-            own = q[:, self.columns(i)]
-            mean = self.weights @ own / self.n_cases
-            gained = _entropies(mean[None])[0] - self.weights @ _entropies(own) / self.n_cases
-            information.append(max(0.0, float(gained)))
-        views = [OneOf(self, i, there, counts, gamma) for i in range(len(self.hidden))]
-        return Look(there, gamma, tuple(information), bound, views)
+        views = self.views(there, counts, gamma)
+        return Look(there, gamma, marginal_information(self, q), bound, views)
+
+    def views(self, parameters: FieldParameters, counts: Vector, gamma: float) -> Views:
+        """Every hidden variable as if the others' factors were given."""
+        return Views(lambda i: OneOf(self, i, parameters, counts, gamma))
 
     def begin(self, i: int, generator: np.random.Generator) -> Vector:
         return self._twins(i).random(generator)
@@ -259,7 +270,7 @@ class MeanField:
         own[:, one] += own[:, other]
         own[:, other] = own[:, state] * (1 - pair.share[state])
         own[:, state] *= pair.share[state]
-        return FieldParameters(moved.tables, self._commons(q), q)
+        return FieldParameters(moved.tables, self._commons(q, moved.tables), q)
 
     def scores(self, look: Look, i: int) -> Matrix:
         view = look.tangent[i]
@@ -280,14 +291,38 @@ class MeanField:
         self, network: Network, q: Matrix, i: int, own: Matrix
     ) -> tuple[MeanField, FieldParameters]:
         """The problem with another number of states of hidden variable i, and its factors."""
-        made = MeanField(network, self.table, self.hidden, self.prior)
+        made = type(self)(network, self.table, self.hidden, self.prior, self)
         new = np.empty((len(q), made.width))
         for v in self.unseen.tolist():
             first, k = int(self.plan.at[v]), int(self.plan.n_states[v])
             there, wide = int(made.plan.at[v]), int(made.plan.n_states[v])
             values = own if v == self.places[i] else q[:, first : first + k]
             new[:, there : there + wide] = values
-        return made, FieldParameters(made.layout.pack(network), made._commons(new), new)
+        tables = made.layout.pack(network)
+        return made, FieldParameters(tables, made._commons(new, tables), new)
+
+
+def marginal_information(field: MeanField, q: Matrix) -> tuple[float, ...]:
+    """I(T_i; Y) of every hidden variable, in nats."""
+    found = []
+    for i in range(len(field.hidden)):
+        own = q[:, field.columns(i)]
+        mean = field.weights @ own / field.n_cases
+        gained = _entropies(mean[None])[0] - field.weights @ _entropies(own) / field.n_cases
+        found.append(max(0.0, float(gained)))
+    return tuple(found)
+
+
+class Views:
+    """The view of each hidden variable, made when it is first asked for."""
+
+    def __init__(self, make: Callable[[int], OneOf]) -> None:
+        self._make, self._made = make, dict[int, OneOf]()
+
+    def __getitem__(self, i: int) -> OneOf:
+        if i not in self._made:
+            self._made[i] = self._make(i)
+        return self._made[i]
 
 
 class _Named(NamedTuple):

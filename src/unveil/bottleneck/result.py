@@ -57,9 +57,9 @@ class Bottlenecked(Record):
 
     `objective` is -L in nats for all cases: at gamma = 1 what EM climbs, the log-likelihood plus
     the log prior. `course` has a point for every gamma visited. `posterior` says how Q(T | Y) was
-    held: `exact` or `mean field`. `gamma` is where it ended: 1, unless held-out rows (`held_out` in
-    the course, nats per case) asked for less or it was stopped. `random` is the comparison with
-    random starts, if it was asked for.
+    held: `exact`, through a `forest` or by `mean field`. `gamma` is where it ended: 1, unless
+    held-out rows (`held_out` in the course, nats per case) asked for less or it was stopped.
+    `random` is the comparison with random starts, if it was asked for.
     """
 
     told: ClassVar = ("n_states",)

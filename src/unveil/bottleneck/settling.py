@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from unveil.bottleneck.course import Continuation, Place
 from unveil.bottleneck.exact import Exact, Followed
+from unveil.bottleneck.forest import Forest
 from unveil.em.loop import run_em
 from unveil.em.squared import squared_steps
 from unveil.progress import Ticker
@@ -54,7 +55,7 @@ class Settler:
     def settle_fast(self, place: Place) -> tuple[Any, float]:
         """The fixed point at the last gamma, by steps that go further on EM's way (`squared`)."""
         problem, common = place.problem, place.parameters
-        if place.gamma < 1 or not isinstance(problem, Exact):
+        if place.gamma < 1 or not isinstance(problem, Exact | Forest):
             return self.settle(problem, common, place.gamma, self.tolerance)
 
         def step(tables: Vector) -> tuple[Vector, float]:

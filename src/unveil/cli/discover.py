@@ -73,7 +73,8 @@ def discover(
         str,
         typer.Option(
             help="Where candidates come from: signatures in the network, bottleneck "
-            "(information-bottleneck EM over all columns), or auto."
+            "(information-bottleneck EM over all columns), or auto: the bottleneck for complete "
+            "tables of 80 columns or more with at most 100 rows for each."
         ),
     ] = "auto",
     adapt: Annotated[

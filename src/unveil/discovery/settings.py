@@ -26,6 +26,10 @@ __all__ = ["Adapt", "Method", "Settings"]
 
 Adapt = Literal["em", "blanket", "full"]
 Method = Literal["auto", "signatures", "bottleneck"]
+MANY = 80
+"""So many columns are too many for signatures to show, if there are at most"""
+FEW = 100
+"""so many cases for every column."""
 
 LEAST = {
     "max_hidden": 1, "n_states": 2, "max_candidates": 1, "max_adapted": 1, "max_polished": 1,
@@ -120,8 +124,18 @@ class Settings:
                 raise DataError(f"{name} must be at least {least}, got {value}")
 
     def method_for(self, table: Table) -> Method:
-        """The method for a table: that of the settings, or (`auto`) signatures."""
-        return "signatures" if self.method == "auto" else self.method
+        """The method for a table: that of the settings, or (`auto`) by its size.
+
+        The bottleneck where there are many variables and few rows (8.2): complete tables of at
+        least `MANY` columns with at most `FEW` cases for each. Signatures elsewhere, and where
+        places or a network to go on from were given.
+        """
+        if self.method != "auto":
+            return self.method
+        wide = table.n_columns >= MANY and table.total_weight <= FEW * table.n_columns
+        plain = table.is_complete and all(v.is_discrete for v in table.variables)
+        given = bool(self.places) or self.start is not None
+        return "bottleneck" if wide and plain and not given else "signatures"
 
     @property
     def prior(self) -> EquivalentSampleSize:

@@ -111,9 +111,17 @@ class ForestModel:
     def expected_vector(self, tables: Matrix, codes: Any, weights: Matrix) -> tuple[Matrix, Matrix]:
         """The same, and the expected counts of all families, laid out like `tables`."""
         log_z, links, leaves = self._run(tables, codes, weights, 0, codes.shape[1])
-        full = np.append(tables, 1.0)
+        return log_z, self.counts(tables, tables, links, leaves)
+
+    def counts(self, passed: Matrix, tables: Matrix, links: Matrix, leaves: Matrix) -> Matrix:
+        """Expected counts laid out like `tables`, from those of a pass with the tables `passed`.
+
+        Both are the same unless the pass was tempered; cells that are missing are expected as
+        `tables` says.
+        """
+        through, full = np.append(passed, 1.0), np.append(tables, 1.0)
         counts = np.zeros(full.size)
-        counts[self.link_entries] = links * full[self.link_entries]
+        counts[self.link_entries] = links * through[self.link_entries]
         roots = self.plan.parent < 0
         for h in np.flatnonzero(roots):  # whose counts are posteriors already
             own = slice(self.plan.link[h], self.plan.link[h] + self.plan.n_states[h])
@@ -124,7 +132,7 @@ class ForestModel:
             shown = leaves[own].reshape(rows, k)
             # What is missing is expected as the table says: P(h | row) P(x | h).
             counts[entry] = shown[:-1] + shown[-1] * full[entry]
-        return log_z, counts[:-1]
+        return counts[:-1]
 
     def posteriors(self, tables: Matrix, codes: Any) -> Iterator[tuple[slice, Matrix, Matrix]]:
         """Rows a block at a time: which, log P(row), posteriors of the hidden (n_rows, width)."""

@@ -43,6 +43,7 @@ def draw_course(
     middle.set_ylabel("I(T;Y) (nats)")
     below.step(gamma, [sum(p.effective) for p in course], where="post", color=colours.MAIN)
     below.set_ylabel("states told apart")
+    below.yaxis.get_major_locator().set_params(integer=True)
     below.set_xlabel("gamma")
     for axes in (above, middle, below):
         axes.grid(color=colours.GRID)
