@@ -104,7 +104,10 @@ def _looked(lines: LineKind, ticker: Ticker) -> tuple[Kind, Found[Any]]:
 def _usable(table: Table) -> Table:
     """The table without columns that say nothing of their own; each is told."""
     if table.n_rows < 3:
-        raise DataError(f"the table has {table.n_rows} rows; looking for hidden variables needs 3")
+        raise DataError(
+            f"the table has {table.n_rows} row{'s' * (table.n_rows != 1)}; looking for hidden "
+            "variables needs 3"
+        )
     for name in table.names:
         if table.missing(name).all():
             raise DataError(f"column {name!r} has no values, so nothing can be learned about it")
