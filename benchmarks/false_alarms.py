@@ -9,7 +9,10 @@ between columns; and samples of ecoli70 and magic-niab. A claim is a hidden vari
 the network then gains on 5,000 further rows over the best one without, in nats per row.
 `planted`: a hidden root above some of 20 columns that have arcs of their own, by the strength of
 its weights. It is `found` if one hidden variable has at least half of its children, and no more
-others than of these. Times are CPU seconds. Lines are written one by one; those there already stay.
+others than of these. `truth` is what the score gains by the graph that a search finds where the
+root is shown, the root then hidden again, after structural EM; where that is no more than luck, a
+score cannot find it (`findable`). Times are CPU seconds. Lines are written one by one; those there
+already stay.
 """
 
 from __future__ import annotations
@@ -29,8 +32,11 @@ from continuous import gaussian_network
 from unveil import Table, Variable
 from unveil.discovery.continuous.procedure import find_hidden_parents
 from unveil.discovery.continuous.settings import NumberSettings
-from unveil.em.line_structure import LineGraph
+from unveil.em.line_structure import LineGraph, fitted_graph, line_structural_em, with_roots
 from unveil.em.lines import Observed, expected_moments
+from unveil.ideal import luck
+from unveil.score import BIC, GaussianFamilies
+from unveil.search import combined_search
 
 TEST_ROWS = 5000
 Draw = Callable[[np.random.Generator, int], np.ndarray]
@@ -77,20 +83,38 @@ def per_row(graph: LineGraph, test: Observed) -> float:
     return float(expected_moments(graph.lines, test)[0] / test.total)
 
 
-def searched(values: np.ndarray, rows: int) -> dict[str, Any]:
-    """What is claimed about the first rows, and what it gains on the others."""
+def searched(values: np.ndarray, rows: int, root: np.ndarray | None = None) -> dict[str, Any]:
+    """What is claimed about the first rows, and what it gains on the others.
+
+    With the values of a hidden root, also what the score would gain by it.
+    """
     names = [f"x{i:02d}" for i in range(len(values))]
     train, test = observed_of(values[:, :rows], names), observed_of(values[:, rows:], names)
     began = time.process_time()
     found = find_hidden_parents(train, NumberSettings())
     seconds = time.process_time() - began
-    return {
+    truth = {} if root is None else _truth(train, root[:rows], found.baseline.score)
+    return truth | {
         "hidden": len(found.graph.hidden), "gain": found.gain, "needed": found.needed,
         "children": [[names.index(c) for c in found.graph.dag.children(h)]
                      for h in found.graph.hidden],
         "how": found.tried[0].how if found.graph.hidden else "",
         "test": per_row(found.graph, test) - per_row(found.baseline, test), "seconds": seconds,
     }  # fmt: skip
+
+
+def _truth(train: Observed, root: np.ndarray, baseline: float) -> dict[str, Any]:
+    names = (*train.names, "H")
+    whole = observed_of(np.vstack([train.values.T, root / root.std()]), list(names))
+    assert whole.moments is not None
+    families = GaussianFamilies.of_moments(names, whole.moments, BIC())
+    rules = with_roots(None, ["H"], train.names)
+    shown = fitted_graph(whole, combined_search(families, constraints=rules).dag)
+    hidden = fitted_graph(train, shown.dag, ["H"], shown.lines)
+    best = line_structural_em(train, hidden)
+    gain = best.score - baseline
+    own = len(best.dag.children("H")) if best.hidden else 0
+    return {"truth": gain, "findable": bool(own >= 3 and gain > luck(len(train.names), own))}
 
 
 def nulls(args: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Callable[[], Any]]]:
@@ -141,7 +165,7 @@ def _planted(case: dict[str, Any], seed: int) -> dict[str, Any]:
     weights = generator.uniform(0.7, 1.3, children) * generator.choice([-1, 1], children)
     above[own] = case["strength"] * weights[:, None] * h
     values = columns_of(generator, n, len(h), "normal", "lines", above)
-    told = searched(values, rows)
+    told = searched(values, rows, h)
     true = {*own.tolist()}
     told["found"] = any(
         2 * len(true & {*c}) >= len(true) and len({*c} - true) <= len(true & {*c})
@@ -160,7 +184,9 @@ def summed(runs: list[dict[str, Any]]) -> dict[str, Any]:
     for strength in sorted({r["strength"] for r in runs if "strength" in r}):
         own = [r for r in runs if r["strength"] == strength]
         told[f"strength {strength}"] = {
-            "tables": len(own), "found": sum(r["found"] for r in own),
+            "tables": len(own), "findable": sum(r["findable"] for r in own),
+            "found of these": sum(r["found"] for r in own if r["findable"]),
+            "found": sum(r["found"] for r in own),
             "claimed elsewhere": sum(bool(r["hidden"]) and not r["found"] for r in own),
         }  # fmt: skip
     return told

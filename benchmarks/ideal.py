@@ -186,7 +186,10 @@ def curved_gaps(args: argparse.Namespace) -> dict[str, Any]:
     genes = yeast(args.data, CLASSES["AA"], complete=False)
     rules = CurveRules(Curve("sigmoid"), BIC(), None, Constraints(max_parents=MAX_PARENTS))
     search = partial(hill_climbing, replace=True)
-    _warm("sigmoid")
+    small = split(genes[:5].T, 5)[0][0]  # kernels are compiled before they are timed
+    bare = fitted_curves(small, DAG(small.names), rules, max_iterations=2)
+    for few in (_all, partial(IdealFamilies, k=2, replace=True)):
+        curve_structural_em(small, bare, rules, search, few, 1)
     for label, values in (("AA", genes[:44].T), ("AA Cond", genes[:, :44])):
         runs = []
         for train, test in split(values, 5)[: args.folds]:
@@ -308,13 +311,20 @@ def leaves_of(values: np.ndarray, max_parents: int | None = None) -> Leaves:
 
 def log_likelihood(layers: Layers, values: np.ndarray) -> float:
     """Per instance and variable, of standardised rows."""
+    return float(row_likelihoods(layers, values).mean())
+
+
+def row_likelihoods(layers: Layers, values: np.ndarray) -> np.ndarray:
+    """Per variable, of every standardised row."""
     covariance = layers.weights @ layers.weights.T + np.diag(layers.variances)
-    return float(multivariate_normal(np.zeros(len(covariance)), covariance).logpdf(values).mean()
-                 / values.shape[1])  # fmt: skip
+    normal = multivariate_normal(np.zeros(len(covariance)), covariance)
+    return np.atleast_1d(normal.logpdf(values)) / values.shape[1]
 
 
-def factor_analysis(values: np.ndarray, test: np.ndarray, most: int) -> tuple[int, float]:
-    """scikit-learn's, with its number of factors by 5-fold cross-validation; test likelihood."""
+def factor_analysis(
+    values: np.ndarray, test: np.ndarray, most: int
+) -> tuple[int, float, np.ndarray]:
+    """scikit-learn's, its number of factors by 5-fold cross-validation; test likelihood, by row."""
     scores = []
     for k in range(1, most + 1):
         model_ = FactorAnalysis(k, max_iter=300)
@@ -322,8 +332,8 @@ def factor_analysis(values: np.ndarray, test: np.ndarray, most: int) -> tuple[in
         if len(scores) > 3 and max(scores) > max(scores[-2:]) + 1e-9 and scores[-1] < scores[-2]:
             break
     best = int(np.argmax(scores)) + 1
-    score = FactorAnalysis(best, max_iter=1000).fit(values).score(test)
-    return best, float(score) / values.shape[1]
+    scores = FactorAnalysis(best, max_iter=1000).fit(values).score_samples(test) / values.shape[1]
+    return best, float(scores.mean()), scores
 
 
 def number(args: argparse.Namespace) -> dict[str, Any]:
@@ -360,7 +370,7 @@ def factors(args: argparse.Namespace) -> dict[str, Any]:
         for seed in range(5):
             train, test, _ = two_layers(n, k, rows, seed, more)
             found = find_layers(leaves_of(train)).layers
-            n_factors, peer = factor_analysis(train, test, k + 4)
+            n_factors, peer, _ = factor_analysis(train, test, k + 4)
             runs.append(
                 {"hidden": found.n_hidden, "test": log_likelihood(found, test),
                  "factors": n_factors, "factor analysis": peer}
@@ -393,18 +403,25 @@ def yeast_layers(args: argparse.Namespace) -> dict[str, Any]:
     genes = yeast(args.data, CLASSES["AA"])
     for label, values in (("AA", genes.T), ("AA Cond", genes)):
         for most in (2, 5):
-            runs = []
+            runs, paired = [], list[np.ndarray]()
             for train, test in split(values, 5)[: args.folds]:
                 a, b = (np.column_stack([t.column(n) for n in t.names]) for t in (train, test))
                 own = leaves_of(a, most)
-                tests = {
-                    way: log_likelihood(find_layers(own, 20, way).layers, b)  # type: ignore[arg-type]
+                rows = {
+                    way: row_likelihoods(find_layers(own, 20, way).layers, b)  # type: ignore[arg-type]
                     for way in ("all", "ideal", "both")
                 }
-                tests["factor analysis"] = factor_analysis(a, b, 12)[1]
-                runs.append(tests)
-            out[f"{label}, up to {most} parents"] = mean_of(runs)
-            print(label, most, mean_of(runs), flush=True)
+                rows["factor analysis"] = factor_analysis(a, b, 12)[2]
+                runs.append({way: float(x.mean()) for way, x in rows.items()})
+                paired.append(rows["both"] - rows["factor analysis"])
+            over = np.concatenate(paired)
+            out[f"{label}, up to {most} parents"] = mean_of(runs) | {
+                "both over factor analysis": float(over.mean()),
+                "its standard error": float(over.std(ddof=1) / np.sqrt(len(over))),
+                "folds": len(runs),
+            }
+            args.keep(out)
+            print(label, most, out[f"{label}, up to {most} parents"], flush=True)
     return out
 
 

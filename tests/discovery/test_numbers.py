@@ -66,6 +66,13 @@ def test_straw_men_do_worse(report):
 
 def test_words_and_files(report, tmp_path):
     assert report.headline.startswith("Found: H")
+    proof = report.evidence["H1"]
+    assert f"({proof.gain / np.log(2):.1f} bits by the score; rows left out are predicted " in (
+        report.headline
+    )
+    own, without = report.network.n_parameters - 2 * len(report.hidden), report.baseline
+    fewer = f"{own} free parameters, the best one without hidden variables {without.n_parameters}."
+    assert (fewer in report.headline) == (own < without.n_parameters)
     assert "loadings in standard units" in report.summary
     report.save(tmp_path / "out", "numbers.csv")
     page = (tmp_path / "out" / "report.html").read_text()
