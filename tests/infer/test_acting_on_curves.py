@@ -66,6 +66,20 @@ def test_doing_is_what_drawing_says():
     assert seen.means["x"][0] == pytest.approx(0.5 + 2.5 / (1 + np.exp(-1.5)))
 
 
+@pytest.mark.parametrize("curve", [Curve("reaction"), Curve("sigmoid", "multiplicative")], ids=str)
+def test_a_level_with_normal_noise_is_normal(curve):
+    """Once all parents are set, curves that have no posterior otherwise have one."""
+    whole = Network([
+        LinearGaussianCPD(A, [], 1, [], 4), LinearGaussianCPD(B, [A], 0, [0.5], 1), family(curve),
+    ])  # fmt: skip
+    acted = whole.do({"a": 0.8, "b": -1.0})
+    found = acted.posterior(of="x")
+    level = family(curve).means([np.array([0.8]), np.array([-1.0])], 1)[0]
+    deviation = np.sqrt(0.2) * (level if curve.positive else 1)
+    assert found.means["x"][0] == pytest.approx(level)
+    assert np.sqrt(found.variances["x"][0]) == pytest.approx(deviation)
+
+
 def test_hidden_roots_above_curves_get_standard_units():
     h = Variable("a", hidden=True)
     wide = Network([
