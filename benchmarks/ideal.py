@@ -196,7 +196,7 @@ def curved_gaps(args: argparse.Namespace) -> dict[str, Any]:
             first = fitted_curves(train, DAG(train.names), rules, max_iterations=20)
             cells = [t.n_rows * t.n_columns - t.n_missing for t in (train, test)]
             found: dict[str, Any] = {}
-            for k in (2, 5, None):
+            for k in args.k or (2, 5, None):
                 began = time.process_time()
                 few = _all if k is None else partial(IdealFamilies, k=k, replace=True)
                 graph = curve_structural_em(train, first, rules, search, few, 5)
@@ -209,7 +209,7 @@ def curved_gaps(args: argparse.Namespace) -> dict[str, Any]:
                 }  # fmt: skip
                 print("gaps, sigmoid", label, k, list(found.values())[-1], flush=True)
             runs.append(found)
-            out[label] = mean_of(runs) | {
+            out[label] = out.get(label, {}) | mean_of(runs) | {
                 "variables": values.shape[1], "instances": values.shape[0], "folds": len(runs),
                 "missing": float(np.isnan(values).mean()),
             }  # fmt: skip
@@ -558,6 +558,7 @@ def main() -> None:
     parser.add_argument("--part", choices=[*PARTS, "all"], default="all")
     parser.add_argument("--folds", type=int, default=5, help="how many folds are run")
     parser.add_argument("--networks", type=int, default=10, help="of the part curved")
+    parser.add_argument("--k", nargs="*", type=int, help="of the part 'curved gaps': no others")
     parser.add_argument("--only", nargs="*", help="lines of the part table, as 'sigmoid AA'")
     args = parser.parse_args()
     record: dict[str, Any] = {}
