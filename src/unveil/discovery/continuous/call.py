@@ -88,7 +88,7 @@ def discover_numbers(
     return NumbersReport(
         network, kind.network(found.baseline), found.graph.score, found.baseline.score,
         found.needed, proofs, loadings_of(network, table), men, settings, seed, ticker.elapsed,
-        table, own, stopped, found.tried,
+        table, own, stopped, found.tried, left_out=found.left_out,
     )  # fmt: skip
 
 

@@ -1,10 +1,10 @@
 """Do hidden parents predict rows left out as well? Arcs are found anew in every fold.
 
 A score may gain by what is no hidden variable: a bent relation, say, that arcs cannot follow. What
-it gains is then lost again on rows that it was not chosen by. So in each of a few folds both sides
-are found anew from the other rows: the best graph over the columns alone, and the graph with hidden
-parents, begun from the arcs it has on all rows and adapted. Where these rows alone would not choose
-hidden parents, the fold has none, and saves nothing.
+it gains is then lost again on rows that it was not chosen by. So in each of five folds both sides
+are found anew from the other rows: the best graph over the columns alone, and one with hidden
+parents. All that a fold is told is which columns were their children. Where its rows would not
+choose hidden parents, the fold has none, and saves nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from unveil.em.lines import Observed
 from unveil.errors import DataError
 from unveil.evaluate.folds import fold_tables, n_cases
 from unveil.evaluate.log_loss import LogLoss, log_loss
+from unveil.graph.dag import DAG
 from unveil.progress import Ticker
 from unveil.table.core import Table
 from unveil.table.variable import Variable
@@ -65,7 +66,7 @@ def left_out_gain(
         except DataError:
             return None
         plain = search(here, settings, ticker.part())
-        found = _anew(graph, here, settings, ticker)
+        found = _anew(graph, plain, here, settings, ticker)
         chosen = found if all_have_children(found) and found.score > plain.score else plain
         known = {v.name: v for v in table.variables}
         without, own = (
@@ -78,8 +79,22 @@ def left_out_gain(
 
 
 def _anew(
-    graph: LineGraph, rows: Observed, settings: NumberSettings, ticker: Ticker
+    graph: LineGraph, plain: LineGraph, rows: Observed, settings: NumberSettings, ticker: Ticker
 ) -> LineGraph:
-    """The graph fitted to other rows, its arcs learned anew."""
-    begun = fitted_graph(rows, graph.dag, graph.hidden, graph.lines, None, STEPS, ROUGH)
-    return adapted(begun, rows, settings, ticker.part(), ROUNDS, polish=False)
+    """The best graph with hidden parents that other rows lead to, all arcs between columns theirs.
+
+    Told are the children of hidden parents alone. They begin above the graph that these rows have
+    without them, beside the arcs among their children and instead of these.
+    """
+    above = [(h, c) for h in graph.hidden for c in graph.dag.children(h)]
+    own = [{*graph.dag.children(h)} for h in graph.hidden]
+    apart = [(a, b) for a, b in plain.dag.arcs if not any({a, b} <= some for some in own)]
+    made = []
+    starts = [DAG([*plain.dag.nodes, *graph.hidden], [*a, *above]) for a in (plain.dag.arcs, apart)]
+    most = max(0, int(rows.total / 2) - 2)
+    most = most if settings.max_parents is None else min(most, settings.max_parents)
+    fit = [dag for dag in starts if max(len(dag.parents(n)) for n in rows.names) <= most]
+    for dag in fit or [graph.dag]:
+        begun = fitted_graph(rows, dag, graph.hidden, graph.lines, None, STEPS, ROUGH)
+        made.append(adapted(begun, rows, settings, ticker.part(), ROUNDS, polish=False))
+    return max(made, key=lambda g: g.score)

@@ -55,9 +55,20 @@ def headline(report: NumbersReport) -> str:
         why = (
             f"of {len(report.tried)} networks tried, the best (with {n} hidden variable"
             f"{'s' * (n != 1)}) gains {best.gain:.1f} nats{each}, where {report.needed:.1f} "
-            f"{'for one ' * (n > 1)}would be luck."
+            f"{'for one ' * (n > 1)}would be luck{_worse(report)}."
         )
     return " ".join([*said, f"No hidden variable is warranted: {why}", *_simpler(report)])
+
+
+def _worse(report: NumbersReport) -> str:
+    """That more than luck was refused, because rows left out are predicted worse."""
+    saved = report.left_out
+    if saved is None:
+        return ""
+    return (
+        f", but predicts rows left out no better: it loses {-saved.bits:.4f} bits per row "
+        f"(standard error {saved.standard_error:.4f}) where it is found without them"
+    )
 
 
 def _worth(report: NumbersReport, name: str) -> str:
