@@ -186,16 +186,17 @@ def _left_out(
         return None
     found = list[CrossValidation]()
     for one in (graph, baseline):
+
+        def learned(rows: Table, own: CurveGraph = one) -> Network:
+            return kind.refitted(own, rows, None, quick=True).network
+
         if not ticker.keep_going():
             return None
-        found.append(
-            cross_validate(
-                kind.table, lambda rows, g=one: kind.refitted(g, rows, None, quick=True).network,
-                folds, 0, ticker.part(), blocks=kind.settings.blocks,
-            )
-        )  # fmt: skip
-        if not found[-1].is_whole:
+        blocks = kind.settings.blocks
+        result = cross_validate(kind.table, learned, folds, 0, ticker.part(), blocks=blocks)
+        if not result.is_whole:
             return None
+        found.append(result)
     return paired_gain(*found)
 
 
