@@ -8,7 +8,8 @@ true graph with the variable hidden (as a root), from the true parameters, after
 dropped what so few rows cannot show: where its score does not beat the best graph without a hidden
 variable by more than luck, a score cannot find it (`findable`).
 A variable is `found` if one hidden variable has at least half of its true children among its own
-children. Test likelihoods are of 5,000 further rows, in nats per row. Times are CPU seconds.
+children. Test likelihoods are of 5,000 further rows, in nats per row. Times are CPU seconds. Every
+variable is written when it is done; those written already are not run again without `--afresh`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -101,31 +103,39 @@ def main() -> None:
     parser.add_argument("--rows", nargs="*", type=int, default=[500, 2000])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*")
+    parser.add_argument("--afresh", action="store_true", help="forget the lines there are")
     args = parser.parse_args()
     for name in args.networks:
         network = gaussian_network(args.data / "networks" / f"{name}.json")
-        runs = []
-        for rows in args.rows:
-            for variable in network.names:
-                if len(network.dag.children(variable)) < 3:
-                    continue
-                if args.only and variable not in args.only:
-                    continue
-                runs.append(one(network, variable, rows, args.seed))
-                r = runs[-1]
-                print(
-                    f"{name} {rows} {variable}: {r['children']} children, truth {r['truth']:+.1f}, "
-                    f"gain {r['gain']:+.1f} with {r['hidden']} hidden, share {r['share']:.2f}, "
-                    f"test {r['test']:+.4f} (truth {r['test truth']:+.4f}), {r['how']}, "
-                    f"{r['seconds']:.1f} s", flush=True,
-                )  # fmt: skip
-        told = summed(runs)
-        print(name, {k: v for k, v in told.items() if k != "runs"}, flush=True)
-        if args.out:
-            record = json.loads(args.out.read_text()) if args.out.exists() else {}
-            own = {name: told | {"machine": machine(), "versions": versions(["unveil"])}}
-            record["removed"] = record.get("removed", {}) | own
-            write_json(args.out, record)
+        runs = [] if args.afresh else written(args.out, name)
+        done = {(r["removed"], r["rows"], r["seed"]) for r in runs}
+        for rows, variable in product(args.rows, network.names):
+            if len(network.dag.children(variable)) < 3 or (variable, rows, args.seed) in done:
+                continue
+            if args.only and variable not in args.only:
+                continue
+            runs.append(one(network, variable, rows, args.seed))
+            r = runs[-1]
+            print(
+                f"{name} {rows} {variable}: {r['children']} children, truth {r['truth']:+.1f}, "
+                f"gain {r['gain']:+.1f} with {r['hidden']} hidden, share {r['share']:.2f}, "
+                f"test {r['test']:+.4f} (truth {r['test truth']:+.4f}), {r['how']}, "
+                f"{r['seconds']:.1f} s", flush=True,
+            )  # fmt: skip
+            if args.out:
+                record = json.loads(args.out.read_text()) if args.out.exists() else {}
+                own = summed(runs) | {"machine": machine(), "versions": versions(["unveil"])}
+                record["removed"] = record.get("removed", {}) | {name: own}
+                write_json(args.out, record)
+        print(name, {k: v for k, v in summed(runs).items() if k != "runs"}, flush=True)
+
+
+def written(out: Path | None, name: str) -> list[dict[str, Any]]:
+    """The lines of a network that are there already, those with all figures."""
+    if out is None or not out.exists():
+        return []
+    runs = json.loads(out.read_text()).get("removed", {}).get(name, {}).get("runs", [])
+    return [r for r in runs if "findable" in r]
 
 
 def summed(runs: list[dict[str, Any]]) -> dict[str, Any]:

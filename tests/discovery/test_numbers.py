@@ -8,9 +8,12 @@ import pytest
 import unveil
 from unveil import Network, Table, Variable
 from unveil.discovery import NumberSettings, NumbersReport, Settings, discover_numbers
+from unveil.discovery.continuous import procedure
+from unveil.discovery.continuous.left_out import predicts_worse
 from unveil.discovery.continuous.procedure import find_hidden_parents
 from unveil.em.lines import Observed
 from unveil.errors import DataError, UnveilWarning
+from unveil.evaluate.log_loss import LogLoss
 from unveil.ideal.find_layers import joint_luck, luck
 
 
@@ -66,6 +69,13 @@ def test_straw_men_do_worse(report):
 
 def test_words_and_files(report, tmp_path):
     assert report.headline.startswith("Found: H")
+    proof = report.evidence["H1"]
+    assert f"({proof.gain / np.log(2):.1f} bits by the score; rows left out are predicted " in (
+        report.headline
+    )
+    own, without = report.network.n_parameters - 2 * len(report.hidden), report.baseline
+    fewer = f"{own} free parameters, the best one without hidden variables {without.n_parameters}."
+    assert (fewer in report.headline) == (own < without.n_parameters)
     assert "loadings in standard units" in report.summary
     report.save(tmp_path / "out", "numbers.csv")
     page = (tmp_path / "out" / "report.html").read_text()
@@ -185,3 +195,43 @@ def test_noise_with_few_rows_has_no_hidden_parent_inside():
     values = np.random.default_rng(2).normal(size=(20, 25))
     table = Table([Variable(f"v{i:02d}") for i in range(20)], list(values))
     assert discover_numbers(table, seed=1, evidence=False, compare=False).hidden == ()
+
+
+def bent(n=500, seed=8, columns=8):
+    """Columns that bend, each below up to two others, and nothing hidden."""
+    generator = np.random.default_rng(seed)
+    x = np.zeros((columns, n))
+    for i in range(columns):
+        parents = generator.choice(i, size=min(i, 2), replace=False)
+        s = sum((x[p] / x[p].std() for p in parents), np.zeros(n))
+        x[i] = s + 0.5 * s**2 + generator.normal(size=n)
+    return Table([Variable(c) for c in "abcdefghijklmnopqrst"[:columns]], list(x))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_is_kept_that_predicts_rows_left_out_worse(seed):
+    for table in (bent(200, seed), rows(60, seed)[0]):
+        found = find_hidden_parents(Observed.of(table), NumberSettings())
+        assert not (found.graph.hidden and predicts_worse(found.left_out))
+        assert bool(found.graph.hidden) <= (found.left_out is not None)
+
+
+def test_what_predicts_worse_is_refused_with_a_sentence(monkeypatch):
+    worse = LogLoss.of(np.array([-0.3, -0.1, -0.2]), np.ones(3))
+    monkeypatch.setattr(procedure, "left_out_gain", lambda *_: worse)
+    report = discover_numbers(rows()[0], seed=1, evidence=False, compare=False)
+    assert report.hidden == ()
+    assert report.score == report.baseline_score
+    assert "predicts rows left out no better: it loses 0.2000 bits per row" in report.headline
+    same = LogLoss.of(np.array([-0.3, 0.1, 0.1]), np.ones(3))
+    monkeypatch.setattr(procedure, "left_out_gain", lambda *_: same)
+    report = discover_numbers(rows()[0], seed=1, evidence=False, compare=False)
+    assert report.hidden == ("H1", "H2")
+
+
+def test_true_hidden_parents_save_bits_where_folds_find_them_anew():
+    for table in (rows()[0], rows(gaps=0.1)[0]):
+        saved = find_hidden_parents(Observed.of(table), NumberSettings()).left_out
+        assert saved is not None
+        assert saved.bits > 2 * saved.standard_error
+        assert len(saved.per_row) == table.n_rows

@@ -104,3 +104,31 @@ def test_removals_that_lose_least_are_scored():
     assert row[5] == pytest.approx(scores.family(2, (0, 1)) - scores.family(2, (0, 1, 5)))
     shaken = hill_climbing(few, restarts=2, random_moves=5, seed=1)
     assert shaken.score == pytest.approx(scores.total(shaken.dag))
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_additions_and_replacements_share_the_shortlist(scorer):
+    scores = SCORERS[scorer]()
+    few = IdealFamilies(scores, k=2, replace=True)
+    own = (1, 5)  # of c = 2: b is a parent, f is not, a is missing
+    adds, swaps = few.toggles(2, own), few.replacements(2, own)
+    listed = np.isfinite(np.delete(adds, own)).sum() + np.isfinite(swaps).sum()
+    assert 1 <= listed <= 2
+    assert np.isfinite(swaps[1, 0])  # a in the place of f
+    assert np.isneginf(swaps[0]).all()
+    gain = scores.family(2, (0, 1)) - scores.family(2, own)
+    assert swaps[1, 0] == pytest.approx(gain)
+    assert np.isneginf(IdealFamilies(scores, k=2).replacements(2, own)).all()
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_a_shortlist_of_everything_replaces_alike(scorer):
+    full = hill_climbing(SCORERS[scorer](), replace=True)
+    same = hill_climbing(IdealFamilies(SCORERS[scorer](), k=36, replace=True), replace=True)
+    assert same.dag == full.dag
+    assert same.score == pytest.approx(full.score)
+
+
+def test_replacements_are_not_ranked_over_all_families():
+    with pytest.raises(DataError, match="ranked for each family"):
+        IdealFamilies(SCORERS["linear"](), over="all", replace=True)

@@ -145,8 +145,15 @@ def test_changes_along_the_tangent_are_least_squares(link, parents):
     for i, loss in enumerate(losses):
         at = len(p) - len(parents) + i
         fixed = target + jacobian[:, at] * p[at]  # the weight is zero, the others are free
-        more = left(np.delete(jacobian, at, axis=1), fixed) - tangent_squares
+        rest = np.delete(jacobian, at, axis=1)
+        more = left(rest, fixed) - tangent_squares
         assert loss == pytest.approx(150 * np.log(1 + more / all_squares), rel=1e-2)
+        swaps = guide.replacements(7, parents, parents[i])
+        for v in set(range(7)) - set(parents):
+            swapped = np.column_stack([rest, jacobian[:, 2] * fitter.columns[v]])
+            gain = -150 * np.log(left(swapped, fixed) / tangent_squares)
+            assert swaps[v] == pytest.approx(gain, rel=1e-2, abs=1e-2)
+        assert np.isneginf(swaps[[7, *parents]]).all()
 
 
 @pytest.mark.parametrize("family", ["reaction", "sigmoid-log-normal", "sigmoid"])

@@ -159,8 +159,11 @@ def _reasons(
             say(f"  {item.finding} = {label_text(item.value)}: {item.divergence:.4f} bits")
     if ask_next:
         say(f"what would tell most about {target}:")
-        for name, bits in list(information_about(network, target, findings).items())[:8]:
+        told = list(information_about(network, target, findings).items())[:8]
+        for name, bits in told:
             say(f"  {name}: {bits:.4f} bits")
+        if not told:
+            say("  nothing: there is no other variable of its kind that is not given")
 
 
 def _draw(before: Posterior, after: Posterior, path: Path) -> None:

@@ -157,7 +157,7 @@ def _searched(
     families = shortlist(expected_families(graph, table, rules))
     limits = with_roots(rules.constraints, graph.hidden, table.names)
     given: dict[str, Any] = {} if limits is None else {"constraints": limits}
-    if search is hill_climbing:
+    if getattr(search, "func", search) is hill_climbing:  # with options or none
         given["start"] = graph.dag
     dag = search(families, progress=ticker.part(), **given).dag
     gone = {h for h in graph.hidden if len(dag.children(h)) < LEAST_CHILDREN}

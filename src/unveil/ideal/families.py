@@ -2,7 +2,8 @@
 
 It stands between any search and whoever scores: of all additions to a family, only the K that the
 guide ranks first are scored, and of all removals the K that lose least; the others are as if they
-were not permitted. So are arcs that would be turned, unless turning may pay.
+were not permitted. So are arcs that would be turned, unless turning may pay. Replacements of a
+parent are ranked together with additions.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ class IdealFamilies:
 
     With `over="family"` these are the `k` best of each family (7.2); with `over="all"` the `k` best
     over all families at once (7.7), `k` being a number of candidates per variable on average.
-    `guide` ranks them; by default C2 for linear families, and tangents for curves. A replacement
-    of a parent is a removal and an addition; both are here.
+    `guide` ranks them; by default C2 for linear families, and tangents for curves. With `replace`,
+    for a search that makes such moves (`hill_climbing(..., replace=True)`), the `k` best are those
+    of additions and of replacements of a parent together (7.2), by the score that is promised.
 
     >>> from unveil import Table
     >>> from unveil.score import BIC, GaussianFamilies
@@ -55,17 +57,21 @@ class IdealFamilies:
         k: int = 5,
         over: Literal["family", "all"] = "family",
         guide: Guide | None = None,
+        replace: bool = False,
     ) -> None:
         if k < 1:
             raise DataError(f"ideal parents: at least 1 candidate must be scored, got {k}")
         if over not in ("family", "all"):
             raise DataError(f"over is 'family' or 'all', not {over!r}")
-        self.scores, self.k, self.over = scores, k, over
+        if replace and over == "all":
+            raise DataError("replacements are ranked for each family, not over all of them")
+        self.scores, self.k, self.over, self.replace = scores, k, over, replace
         self.guide = guide if guide is not None else guide_for(scores)
         self.names, self.n_variables = scores.names, scores.n_variables
         self._turned: dict[int, dict[int, float]] = defaultdict(dict)
         self._guesses: dict[int, tuple[tuple[int, ...], Numbers]] = {}
         self._rows: dict[Family, tuple[frozenset[int], Numbers]] = {}
+        self._lists: dict[int, tuple[tuple[int, ...], tuple[list[int], list[tuple[int, int]]]]] = {}
         self.n_guessed = 0
         """How many additions the guide was asked about."""
 
@@ -109,6 +115,21 @@ class IdealFamilies:
         self._rows[child, own] = wanted, row
         return row
 
+    def replacements(self, child: int, parents: Iterable[int]) -> Numbers:
+        """The gains of the shortlisted replacements, (n_parents, n_variables); `-inf` for others.
+
+        None are without `replace`.
+        """
+        own = tuple(sorted(parents))
+        out = np.full((len(own), self.n_variables), -np.inf)
+        if self.replace and own:
+            pairs = self._shortlisted(child, own)[1]
+            swapped = [(child, tuple(sorted({*own} - {own[i]} | {v}))) for i, v in pairs]
+            found = self.scores.many([(child, own), *swapped])
+            for (i, v), value in zip(pairs, found[1:] - found[0], strict=True):
+                out[i, v] = value
+        return out
+
     def all_toggles(self, families: Sequence[Family]) -> Iterator[Numbers]:
         """The toggles of each family, in order; over all, their candidates are ranked together."""
         if self.over == "all":
@@ -132,7 +153,45 @@ class IdealFamilies:
         gains = self._guess(child, own)
         usable = np.flatnonzero(gains > -np.inf)
         turned = {y for y, loss in self._turned[child].items() if gains[y] >= TURNING * loss}
-        return {*self._best(gains, usable).tolist(), *turned}
+        best = self._shortlisted(child, own)[0] if self.replace and own else None
+        return {*(self._best(gains, usable).tolist() if best is None else best), *turned}
+
+    def _shortlisted(
+        self, child: int, own: tuple[int, ...]
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """The `k` best of additions and of replacements together.
+
+        An addition has to pay for what the score takes for a parent. A replacement is a place in
+        `own` and the variable that takes it.
+        """
+        known = self._lists.get(child)
+        if known is not None and known[0] == own:
+            return known[1]
+        promised = [self._guess(child, own) - self._price(own)]
+        promised += [self.guide.replacements(child, own, old) for old in own]
+        table = np.array(promised)
+        flat = np.argsort(-table, axis=None, kind="stable")[: self.k]
+        best = [divmod(int(at), self.n_variables) for at in flat if table.flat[at] > -np.inf]
+        made = [v for row, v in best if row == 0], [(row - 1, v) for row, v in best if row]
+        self._lists[child] = own, made
+        return made
+
+    def _price(self, own: tuple[int, ...]) -> float:
+        """What the score takes for one parent more, beside the likelihood; 0 if it does not say."""
+        scores = self.scores
+        cost = getattr(getattr(scores, "score", None), "cost", None)
+        if cost is None or not isinstance(scores, CurveFamilies | GaussianFamilies):
+            return 0.0
+        k = len(own)
+        if isinstance(scores, CurveFamilies):
+            sizes = [scores.curve.n_parameters(k), scores.curve.n_parameters(k + 1)]
+        else:
+            sizes = [k + 2, k + 3]
+        before, after = (
+            float(cost(float(p), float(n), scores.sample))
+            for p, n in zip(sizes, (k, k + 1), strict=True)
+        )
+        return after - before
 
     def _removals(self, child: int, own: tuple[int, ...]) -> list[int]:
         """The removals to score: those that lose least, as many as additions."""

@@ -124,7 +124,7 @@ class CurveGuide:
         self.fitter, self.measure = fitter, checked_measure(measure)
         self.adjust = adjust
         self._squares = np.square(fitter.columns)
-        self._last: tuple[object, Matrix, Matrix] | None = None
+        self._last: tuple[object, Matrix, Matrix, Matrix] | None = None
 
     def gains(self, child: int, parents: tuple[int, ...]) -> Matrix:
         """See `Guide`."""
@@ -136,7 +136,14 @@ class CurveGuide:
         return gains
 
     def replacements(self, child: int, parents: tuple[int, ...], old: int) -> Matrix:
-        """See `Guide`; `old` brings nothing any more, the others what they did (Eq. 7.9)."""
+        """See `Guide`; `old` brings nothing any more, the others what they did (Eq. 7.9).
+
+        Along the tangent they are fitted along.
+        """
+        if self._has_tangents:
+            gains = self._changes(child, parents)[2][parents.index(old)].copy()
+            gains[[child, *parents]] = -np.inf
+            return np.asarray(gains)
         with_it, without = self.profile(child, parents), self.profile(child, parents, old)
         gains = self._measured(without)
         gains[[child, *parents]] = -np.inf
@@ -169,20 +176,21 @@ class CurveGuide:
         sums = curve.link != "reaction" and curve.noise == "additive"
         return self.measure == "tangent" and self.adjust == "all" and sums
 
-    def _changes(self, child: int, parents: tuple[int, ...]) -> tuple[Matrix, Matrix]:
-        """Gains and losses along the tangent, those of the last question remembered."""
+    def _changes(self, child: int, parents: tuple[int, ...]) -> tuple[Matrix, Matrix, Matrix]:
+        """Gains, losses and replacements along the tangent, those of the last question kept."""
         if self._last is None or self._last[0] != (child, parents):
             x, low, high, offsets, weights, _ = self.fitter.standard(child, parents)
             if not len(parents):
                 offsets = np.array([self._level(x, low, high)])
             p = np.concatenate([[low, high], offsets, weights])
             gains, losses = np.empty(len(self.fitter.columns)), np.empty(len(parents))
+            swaps = np.empty((len(parents), len(gains)))
             tangent_changes(
                 LINKS[self.fitter.curve.link], self.fitter.columns, self._squares,
-                self.fitter.weights, child, np.array(parents, np.int64), p, gains, losses,
+                self.fitter.weights, child, np.array(parents, np.int64), p, gains, losses, swaps,
             )  # fmt: skip
-            self._last = (child, parents), gains, losses
-        return self._last[1], self._last[2]
+            self._last = (child, parents), gains, losses, swaps
+        return self._last[1:]
 
     def _measured(self, profile: Profile) -> Matrix:
         columns, squares = self.fitter.columns, self._squares

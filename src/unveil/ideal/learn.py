@@ -75,6 +75,7 @@ def learn_numbers(
             table, score, search, curve, ideal, constraints, structure_prior, start, seed,
             Ticker.of(progress, time_limit), options,
         )  # fmt: skip
+    table = _varying(table, lines=curve is None)
     rows = table.select(sorted(table.names))
     scores: Families
     if curve is None:
@@ -177,12 +178,15 @@ def learn_mixed_with_gaps(
     return Learned(found.network, result, found.scores)
 
 
-def _varying(table: Table) -> Table:
-    """The table without continuous columns that say nothing of their own; each is told."""
+def _varying(table: Table, lines: bool = True) -> Table:
+    """The table without continuous columns that say nothing of their own; each is told.
+
+    Without `lines` only those of one value: a curve never follows another column exactly.
+    """
     for v in table.variables:
         if table.n_rows and table.missing(v.name).all():
             raise DataError(f"column {v.name!r} has no values; leave it out")
-    away = redundant_with_gaps(table)
+    away = [r for r in redundant_with_gaps(table) if lines or not r.of]
     if not away:
         return table
     kept = [n for n in table.names if n not in {r.name for r in away}]

@@ -42,6 +42,11 @@ def with_posteriors(
     known = empty_as_state(known)
     for target in targets:
         variable = network.variable(target)
+        if known.names == (target,):
+            raise DataError(
+                f"the table has no column to predict {target!r} from: a variable's own column is "
+                "not used to predict it"
+            )
         given = known.without(target) if target in known else known
         for column, values in _columns(posterior(network, given, of=target), variable):
             table = table.with_column(column, values)

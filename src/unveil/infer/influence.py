@@ -12,10 +12,12 @@ import numpy.typing as npt
 from unveil.errors import DataError
 from unveil.infer.answer import Posterior
 from unveil.infer.evidence import Findings, table_of_findings
+from unveil.infer.gaussian.curves import has_curves, row_posteriors
 from unveil.infer.gaussian.posterior import gaussian_joint_posterior
 from unveil.infer.posterior import joint_posterior, log_likelihoods, posterior
 from unveil.model.network import Network
 from unveil.records import Record
+from unveil.table.core import Table
 from unveil.table.variable import Label
 
 __all__ = ["Influence", "bayes_factor", "finding_influence", "information_about"]
@@ -81,7 +83,8 @@ def information_about(
 
     The value of information: the variable with the most is the best one to observe next. Between
     continuous variables of a network without discrete ones it is -1/2 log2(1 - r^2), with their
-    correlation r given the findings.
+    correlation r given the findings (for curves, that of the nearest normal distribution). About a
+    variable with states, only others with states are ranked.
 
     >>> from unveil import datasets
     >>> list(information_about(datasets.network("asia"), "lung", {"smoke": "yes"}))[:2]
@@ -91,6 +94,8 @@ def information_about(
     others = [n for n in (among or network.names) if n not in known and n != target]
     if not network.variable(target).is_discrete:
         return _about_number(network, target, known, others)
+    if among is None:
+        others = [n for n in others if network.variable(n).is_discrete]
     gains = {}
     for name, joint in _joints(network, target, known, others):
         independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
@@ -135,13 +140,23 @@ def _about_number(
     if not others:
         return {}
     table = table_of_findings(network, known)
-    covariance = gaussian_joint_posterior(network, [target, *others], table)[1][0]
+    covariance = _covariance(network, [target, *others], table)
     spread = np.sqrt(covariance.diagonal())
     gains = {}
     for name, shared, own in zip(others, covariance[0, 1:], spread[1:], strict=True):
         r = shared / (spread[0] * own) if spread[0] * own > 0 else 0.0
         gains[name] = 0.5 * math.log2(1 / max(1 - r**2, np.finfo(float).tiny))
     return dict(sorted(gains.items(), key=lambda item: -item[1]))
+
+
+def _covariance(network: Network, names: Sequence[str], table: Table) -> npt.NDArray[np.float64]:
+    """The covariance of unseen variables given the findings; of curves about."""
+    if not has_curves(network):
+        return gaussian_joint_posterior(network, names, table)[1][0]
+    found = row_posteriors(network, table, names)
+    unseen = [n for n, gone in zip(found.model.names, found.unseen[0], strict=True) if gone]
+    places = [unseen.index(n) for n in names]
+    return np.asarray(found.covariances[0][np.ix_(places, places)])
 
 
 def bayes_factor(

@@ -315,8 +315,9 @@ def tangent_changes(
     p: Array,
     gains: Array,
     losses: Array,
+    swaps: Array,
 ) -> None:
-    """Fill in what every addition to a family gains, and every removal loses, along its tangent.
+    """Fill in what additions to a family and replacements gain, and removals lose, on its tangent.
 
     The curve g of `SIGMOID` or `HYPERBOLIC` is replaced by its tangent at p, everything fitted
     along. With residuals r, the Jacobian J, a candidate's input z times the slope as its column,
@@ -325,8 +326,14 @@ def tangent_changes(
         gain = W/2 (log R - log(R - (r . z)^2 / z . z)),
         loss = W/2 log(1 + p_j^2 / (R (J'J)^-1_jj)).
 
+    A replacement is an addition after a removal. With v = (J'J)^-1_jj and a the product of z, not
+    yet made shorter, with the j-th column of J (J'J)^-1, the removal lengthens what is left and
+    what z is compared with by the same direction:
+
+        R + p_j^2 / v,  r . z + p_j a / v,  z . z + a^2 / v.
+
     `columns` and their `squares` have shape (n_columns, n_rows), `gains` (n_columns,), `losses`
-    (n_parents,). Variables of the family gain nothing.
+    (n_parents,), `swaps` (n_parents, n_columns). Variables of the family gain nothing.
     """
     k, n, size = len(parents), columns.shape[1], len(p)
     inputs = np.empty((k, n))
@@ -381,9 +388,34 @@ def tangent_changes(
         spread = 0.0
         for i in range(size):
             spread += inverse[i, at] * inverse[i, at]
-        losses[j] = 0.5 * total * math.log(1.0 + p[at] * p[at] / (left * spread))
+        more = p[at] * p[at] / spread
+        losses[j] = 0.5 * total * math.log(1.0 + more / left)
         gains[parents[j]] = 0.0
+        _swapped(
+            cross, lengths, pulled, inverse[:, at], p[at] / spread, spread, left, left + more,
+            0.5 * total, swaps[j],
+        )  # fmt: skip
     gains[child] = 0.0
+
+
+@compiled(error_model="numpy")
+def _swapped(
+    cross: Array, lengths: Array, pulled: Array, side: Array, pull: float, spread: float,
+    before: float, left: float, half: float, out: Array,
+) -> None:  # fmt: skip
+    """What taking each column in place of one parent gains, see `tangent_changes`."""
+    for v in range(len(out)):
+        with_r, length, along = cross[v, 0], lengths[v], 0.0
+        for i in range(len(pulled)):
+            with_r -= cross[v, 1 + i] * pulled[i]
+            length -= cross[v, 1 + i] * cross[v, 1 + i]
+            along += cross[v, 1 + i] * side[i]
+        with_r += pull * along
+        length += along * along / spread
+        share = 0.0
+        if length > 1e-9 * lengths[v]:
+            share = min(with_r * with_r / (length * left), 1.0 - 1e-12)
+        out[v] = half * (math.log(before / left) - math.log(1.0 - share))
 
 
 @compiled(error_model="numpy")

@@ -1,4 +1,4 @@
-"""Gaussian families in other units, and with a parent held at a value.
+"""Continuous families in other units, and with a parent held at a value.
 
 Nothing tells the scale, the origin and the sign of a variable that nobody measured: x = 2 h and
 x = h with h twice as wide are the same model of x. So they are fixed: noise of variance one,
@@ -15,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.model.cpd import CPD
+from unveil.model.curves import squash
 from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.network import Network
+from unveil.model.nonlinear_cpd import NonlinearCPD
 from unveil.table.variable import Variable
 
 __all__ = ["held", "rescaled", "standardised"]
@@ -68,6 +70,12 @@ def standardised(network: Network, names: Sequence[str]) -> Network:
 
 def rescaled(cpd: CPD, parent: str, origin: float, scale: float) -> CPD:
     """The family whose parent u is now given as (u - origin) / scale."""
+    if isinstance(cpd, NonlinearCPD):
+        at = _at(cpd, parent)
+        weights, offsets = cpd.weights.copy(), cpd.offsets.copy()
+        offsets[at if cpd.curve.link == "reaction" else 0] += origin * weights[at]
+        weights[at] *= scale
+        return _curve(cpd, cpd.parents, cpd.high, offsets, weights)
     own, family = _place(cpd, parent), cast("Gaussian", cpd)
     intercepts, coefficients, variances = family.lines
     changed = coefficients.copy()
@@ -78,7 +86,19 @@ def rescaled(cpd: CPD, parent: str, origin: float, scale: float) -> CPD:
 
 
 def held(cpd: CPD, parent: str, value: float) -> CPD:
-    """The family once a parent is held at a value: the arc goes, its effect stays."""
+    """The family once a parent is held at a value: the arc goes, its effect stays.
+
+    In a curve of a sum it goes into the offset; in a reaction its factor goes into the height. A
+    curve without parents is a level.
+
+    >>> from unveil.model import Curve
+    >>> x, u = Variable("x"), Variable("u")
+    >>> bent = NonlinearCPD(x, [u], Curve("sigmoid"), -1, 1, [0], [4], 0.25)
+    >>> print(held(bent, "u", 0.0).describe())
+    P(x) = Normal(0, variance 0.25)
+    """
+    if isinstance(cpd, NonlinearCPD):
+        return _held_curve(cpd, parent, value)
     own, family = _place(cpd, parent), cast("Gaussian", cpd)
     intercepts, coefficients, variances = family.lines
     parents = [p for p in cpd.parents if p.name != parent]
@@ -86,8 +106,41 @@ def held(cpd: CPD, parent: str, value: float) -> CPD:
     return family.with_lines(parents, intercepts + value * coefficients[..., own], rest, variances)
 
 
+def _held_curve(cpd: NonlinearCPD, parent: str, value: float) -> NonlinearCPD:
+    at = _at(cpd, parent)
+    rest = [p for p in cpd.parents if p.name != parent]
+    weights, own = np.delete(cpd.weights, at), cpd.weights[at] * value
+    if cpd.curve.link == "reaction":
+        factor = float(squash("sigmoid", np.array(cpd.offsets[at] + own))[0])
+        offsets, high = np.delete(cpd.offsets, at), cpd.low + (cpd.high - cpd.low) * factor
+    else:
+        offsets, high = cpd.offsets + own, cpd.high
+    if rest:
+        return _curve(cpd, rest, high, offsets, weights)
+    if cpd.curve.link != "reaction":
+        share = float(squash(cpd.curve.link, offsets)[0][0])
+        high = cpd.low + (cpd.high - cpd.low) * share
+    none = np.zeros(0)
+    return NonlinearCPD(cpd.variable, [], cpd.curve, high, high, none, none, cpd.variance)
+
+
+def _curve(
+    cpd: NonlinearCPD, parents: Sequence[Variable], high: float, offsets: Any, weights: Any
+) -> NonlinearCPD:
+    return NonlinearCPD(
+        cpd.variable, parents, cpd.curve, cpd.low, high, offsets, weights, cpd.variance
+    )
+
+
+def _at(cpd: CPD, parent: str) -> int:
+    return [p.name for p in cpd.parents].index(parent)
+
+
 def _pull(cpd: CPD, parent: str) -> float:
     """How strongly a parent pulls upwards, in units of the child's noise."""
+    if isinstance(cpd, NonlinearCPD):
+        slope = float(cpd.weights[_at(cpd, parent)]) * (cpd.high - cpd.low)
+        return slope / math.sqrt(cpd.variance)
     _, coefficients, variances = cast("Gaussian", cpd).lines
     return float(np.sum(coefficients[..., _place(cpd, parent)] / np.sqrt(variances)))
 

@@ -7,7 +7,7 @@ moments of continuous ones, a shortlist of candidates. Variables are positions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from unveil.graph.dag import DAG
 from unveil.score.structure import StructurePrior
 from unveil.statistics.protocol import Family
 
-__all__ = ["Families", "Family", "families_of"]
+__all__ = ["Families", "Family", "Replacing", "families_of"]
 
 
 class Families(Protocol):
@@ -61,6 +61,17 @@ class Families(Protocol):
 
     def total(self, dag: DAG) -> float:
         """The score of a graph (Eq. 2.14)."""
+
+
+@runtime_checkable
+class Replacing(Protocol):
+    """Families that choose which replacements of a parent a search may see."""
+
+    def replacements(self, child: int, parents: Iterable[int]) -> npt.NDArray[np.float64]:
+        """What the family gains when each variable takes the place of each parent.
+
+        Shape (n_parents, n_variables), parents ascending; `-inf` where that is not to be had.
+        """
 
 
 def families_of(dag: DAG, names: Sequence[str]) -> list[Family]:

@@ -37,11 +37,13 @@ class GraphState:
 
     `toggles[y, x]` is what the family of y gains when x is added to or dropped from its parents;
     a move changes one or two families, and only their rows are computed anew. Those of a graph
-    taken over are computed when first needed: with many variables that takes a while.
+    taken over are computed when first needed: with many variables that takes a while. `versions[y]`
+    counts how often the family of y has changed.
     """
 
     def __init__(self, scores: Families, rules: Rules, start: DAG | None = None) -> None:
         n = scores.n_variables
+        self.versions = np.zeros(n, np.int64)
         self.scores, self.rules = scores, rules
         self.codes = _arc_codes(n)
         self.parents = parents_matrix(start, scores.names) | rules.required.astype(np.uint8)
@@ -56,6 +58,7 @@ class GraphState:
         """Take over another graph."""
         self.parents = parents.copy()
         n = len(self.parents)
+        self.versions += 1
         self.reach = np.zeros((n, n), np.uint8)
         recompute_reach(self.parents, self.reach)
         self._toggles = np.full((n, n), -np.inf)
@@ -82,6 +85,11 @@ class GraphState:
             while self._unknown and keep_going():
                 self._toggles[self._unknown.pop()] = next(rows)
         return not self._unknown
+
+    @property
+    def inner(self) -> list[int]:
+        """The nodes that have parents."""
+        return np.flatnonzero(self.parents.any(axis=1)).tolist()
 
     def parents_of(self, child: int) -> tuple[int, ...]:
         """The positions of a node's parents, ascending."""
@@ -148,10 +156,25 @@ class GraphState:
             self._bounds[:] = np.inf
         self.score += self.toggles[y, x] + (0.0 if kind in (ADD, DELETE) else self.toggles[x, y])
         self.key ^= int(self.codes[y, x]) ^ (0 if kind in (ADD, DELETE) else int(self.codes[x, y]))
-        families = [(v, self.parents_of(v)) for v in ((y,) if kind in (ADD, DELETE) else (y, x))]
+        self._recompute((y,) if kind in (ADD, DELETE) else (y, x))
+
+    def replace(self, old: int, new: int, child: int, gain: float) -> None:
+        """Let a parent give its place to another, legally; `gain` is what the score gains."""
+        self.find_gains()
+        self.parents[child, old], self.parents[child, new] = 0, 1
+        recompute_reach(self.parents, self.reach)
+        self._bounds[:] = np.inf
+        self.score += gain
+        self.key ^= int(self.codes[child, old]) ^ int(self.codes[child, new])
+        self._recompute((child,))
+
+    def _recompute(self, children: Sequence[int]) -> None:
+        """Compute the gains of families that have changed."""
+        families = [(v, self.parents_of(v)) for v in children]
         rows = self.scores.all_toggles(families)
         for (changed, _), row in zip(families, rows, strict=True):
             self._toggles[changed] = row
+            self.versions[changed] += 1
             # Turning an arc changes the families at both of its ends.
             self._bounds[self.parents[:, changed] > 0] = np.inf
             self._bounds[changed] = np.inf

@@ -11,7 +11,8 @@ from unveil.kernels.moves import ADD, DELETE, REVERSE
 from unveil.progress import Progress, Step, StopReason, Ticker, run
 from unveil.score.protocol import Families
 from unveil.search.constraints import Constraints
-from unveil.search.graph_state import GraphState, Move, dag_from
+from unveil.search.graph_state import NO_TABU, GraphState, Move, dag_from
+from unveil.search.replacing import Replacement, Replacements
 from unveil.search.result import SearchResult
 
 __all__ = ["Climber", "hill_climbing", "random_move", "shake"]
@@ -30,6 +31,7 @@ def hill_climbing(
     restarts: int = 0,
     random_moves: int = 10,
     max_moves: int | None = None,
+    replace: bool = False,
     seed: int | None = None,
     progress: Progress | None = None,
     time_limit: float | None = None,
@@ -40,7 +42,9 @@ def hill_climbing(
     search goes on with the best other move until `patience` moves (by default half the tabu list
     and one, as in Algorithm 2) brought nothing better. With `restarts`, the best graph is then
     changed by `random_moves` random legal moves and climbed again, until that many restarts in a
-    row brought nothing better. With `max_moves`, each climb ends after so many moves.
+    row brought nothing better. With `max_moves`, each climb ends after so many moves. With
+    `replace`, a parent may also give its place to another in one move (7.2), at the cost of scoring
+    all of these.
 
     >>> from unveil import datasets
     >>> from unveil.score import BDeu, FamilyScores
@@ -54,7 +58,7 @@ def hill_climbing(
     if restarts and seed is None:
         seed = int(np.random.default_rng().integers(2**31))
     idle = tabu // 2 + 1 if patience is None else patience
-    climber = Climber(state, ticker, tabu, idle, max_moves)
+    climber = Climber(state, ticker, tabu, idle, max_moves, replace)
     climber.climb()
     failures = 0
     generator = np.random.default_rng(seed)
@@ -79,6 +83,7 @@ class Climber:
         tabu: int,
         patience: int,
         max_moves: int | None = None,
+        replace: bool = False,
     ) -> None:
         self.state, self.ticker = state, ticker
         self.tabu, self.patience, self.max_moves = tabu, patience, max_moves
@@ -86,6 +91,7 @@ class Climber:
         self.trace: list[Step] = []
         self.n_moves = 0
         self._to_copy = False
+        self._replacements = Replacements(state) if replace else None
 
     def climb(self) -> None:
         """Move until no move helps (or, with a tabu list, until patience runs out)."""
@@ -102,22 +108,34 @@ class Climber:
         """Take the best move, if it helps or patience is left; what a person wants to see of it."""
         found = None
         if self.ticker.keep_going() and self.state.find_gains(self.ticker.keep_going):
-            tabu = np.array(self._visited, np.int64) if self.tabu else np.zeros(0, np.int64)
-            found = self.state.best(tabu)
+            found = self._best()
         if found is None or (found[1] <= self.state.tie and not self._patient):
             self._settled = True
             return Step(PHASE, self.n_moves, self.best_score, 0.0)
         move, gain = found
         if gain < CLEAR_GAIN * self.state.tie:
             self._copy_best()
-        self.state.apply(move)
+        words = self._words(move)
+        if isinstance(move, Replacement):
+            self.state.replace(*move, gain)
+        else:
+            self.state.apply(move)
         self._visited.append(self.state.key)
         self.n_moves += 1
         self._idle += 1
         if self.state.score > self._local_best + self.state.tie:
             self._local_best, self._idle = self.state.score, 0
             self._remember()
-        return Step(PHASE, self.n_moves, self.best_score, gain, detail=self._words(move))
+        return Step(PHASE, self.n_moves, self.best_score, gain, detail=words)
+
+    def _best(self) -> tuple[Move | Replacement, float] | None:
+        """The move with the largest gain; replacements only where they gain more than others."""
+        tabu = np.array(self._visited, np.int64) if self.tabu else NO_TABU
+        found: tuple[Move | Replacement, float] | None = self.state.best(tabu)
+        if self._replacements is None:
+            return found
+        least = -np.inf if found is None else found[1]
+        return self._replacements.best(tabu, least) or found
 
     @property
     def _patient(self) -> bool:
@@ -140,9 +158,12 @@ class Climber:
                 Step(PHASE, self.n_moves, self.best_score, change, elapsed=self.ticker.elapsed)
             )
 
-    def _words(self, move: Move) -> str:
-        kind, x, y = move
+    def _words(self, move: Move | Replacement) -> str:
         names = self.state.scores.names
+        if isinstance(move, Replacement):
+            old, new, child = (names[v] for v in move)
+            return f"replace {old} -> {child} by {new} -> {child}"
+        kind, x, y = move
         return (
             f"{ {ADD: 'add', DELETE: 'delete', REVERSE: 'reverse'}[kind] } {names[x]} -> {names[y]}"
         )

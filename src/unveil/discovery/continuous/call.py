@@ -88,7 +88,7 @@ def discover_numbers(
     return NumbersReport(
         network, kind.network(found.baseline), found.graph.score, found.baseline.score,
         found.needed, proofs, loadings_of(network, table), men, settings, seed, ticker.elapsed,
-        table, own, stopped, found.tried,
+        table, own, stopped, found.tried, left_out=found.left_out,
     )  # fmt: skip
 
 
@@ -104,7 +104,10 @@ def _looked(lines: LineKind, ticker: Ticker) -> tuple[Kind, Found[Any]]:
 def _usable(table: Table) -> Table:
     """The table without columns that say nothing of their own; each is told."""
     if table.n_rows < 3:
-        raise DataError(f"the table has {table.n_rows} rows; looking for hidden variables needs 3")
+        raise DataError(
+            f"the table has {table.n_rows} row{'s' * (table.n_rows != 1)}; looking for hidden "
+            "variables needs 3"
+        )
     for name in table.names:
         if table.missing(name).all():
             raise DataError(f"column {name!r} has no values, so nothing can be learned about it")

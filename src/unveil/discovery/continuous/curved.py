@@ -11,7 +11,7 @@ A sigmoid of a weighted sum is a monotone function of it, so the ranks of a colu
 those of normal numbers, are nearly a line in its parents: there the number of parents shows. Lines
 over the columns themselves take the bend for a further parent. All are judged by curves in the end:
 by BIC of the bound of the likelihood, which is exact for the baseline, so that it never favours
-hidden variables.
+hidden variables; and by rows left out, which they must not predict worse.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from scipy.stats import rankdata
 
 from unveil.discovery.continuous.adapting import Tried, all_have_children, needed_for, shortlist
 from unveil.discovery.continuous.kinds import CurveKind
+from unveil.discovery.continuous.left_out import FOLDS, predicts_worse
 from unveil.discovery.continuous.loadings import loadings_of
 from unveil.discovery.continuous.procedure import Found, find_hidden_parents, layers_dag
 from unveil.discovery.continuous.settings import NumberSettings
@@ -37,6 +38,9 @@ from unveil.em.curve_structure import (
 )
 from unveil.em.line_structure import LineGraph
 from unveil.em.lines import Observed
+from unveil.evaluate.cross_validation import CrossValidation, cross_validate
+from unveil.evaluate.folds import n_cases
+from unveil.evaluate.log_loss import LogLoss, paired_gain
 from unveil.graph.dag import DAG
 from unveil.graph.names import Pair
 from unveil.hidden.candidate import fresh_name
@@ -69,12 +73,13 @@ def find_curved_parents(
 ) -> Found[CurveGraph]:
     """The best network of curves with or without continuous hidden parents."""
     ticker, table, settings = ticker or Ticker(), kind.table, kind.settings
-    lines = find_hidden_parents(observed, settings, ticker.part("lines", 0.2))
+    lines = find_hidden_parents(observed, settings, ticker.part("lines", 0.2), leave_out=False)
     baseline = _baseline(kind, ticker.part("baseline", 0.2))
     tried: list[Tried[CurveGraph]] = []
     if settings.max_hidden and ticker.keep_going():
         scores = Observed.of(normal_scores(table))
-        ranked = find_hidden_parents(scores, settings, ticker.part("normal scores", 0.3))
+        part = ticker.part("normal scores", 0.3)
+        ranked = find_hidden_parents(scores, settings, part, leave_out=False)
         tried = _curves(kind, _starts(ranked, lines), baseline, ticker.part("curves"))
     best, needed = baseline, 0.0
     for one in tried:
@@ -85,9 +90,12 @@ def find_curved_parents(
             break
     if best.score < baseline.score + needed:
         best = baseline
+    saved = _left_out(kind, best, baseline, ticker.part("rows left out")) if best.hidden else None
+    if predicts_worse(saved):
+        best = baseline
     return Found(
         _named(best, table), baseline, tuple(tried), None, needed, ticker.reason or "converged",
-        lines,
+        lines, saved,
     )  # fmt: skip
 
 
@@ -164,6 +172,32 @@ def _curves(
         tried.append(Tried(f"{how}, then arcs", more, more.score - baseline.score))
         ticker.offer("curves", len(begun) + number, more.score, detail=f"{how}, then arcs")
     return sorted(tried, key=lambda t: -t.graph.score)
+
+
+def _left_out(
+    kind: CurveKind, graph: CurveGraph, baseline: CurveGraph, ticker: Ticker
+) -> LogLoss | None:
+    """The bits per row left out that hidden parents save, curves fitted anew and arcs as they are.
+
+    `None` where there are too few rows to leave some out, or no time.
+    """
+    folds = min(FOLDS, n_cases(kind.table))
+    if folds < 2:
+        return None
+    found = list[CrossValidation]()
+    for one in (graph, baseline):
+
+        def learned(rows: Table, own: CurveGraph = one) -> Network:
+            return kind.refitted(own, rows, None, quick=True).network
+
+        if not ticker.keep_going():
+            return None
+        blocks = kind.settings.blocks
+        result = cross_validate(kind.table, learned, folds, 0, ticker.part(), blocks=blocks)
+        if not result.is_whole:
+            return None
+        found.append(result)
+    return paired_gain(*found)
 
 
 def _pruned(kind: CurveKind, graph: CurveGraph, ticker: Ticker) -> CurveGraph:

@@ -6,11 +6,13 @@
 | two layers | hidden roots above columns, by clusters of ideal profiles and by turned axes |
 | adapting | the same with arcs between columns as well, by structural EM |
 | inside | hidden roots inside the baseline, from what clusters of its columns have in common |
+| rows left out | what they save where both sides are found anew (`left_out.py`) |
 
 Scores are BIC in nats. A hidden variable is kept if the score gains more than luck: the logarithm
 of the number of sets of children that it could have had. Several of them may pay together: they are
 kept if all gain more than the logarithm of the number of ways in which they could have parted the
-columns, and each the share of it that it adds.
+columns, and each the share of it that it adds. Nothing is kept that predicts rows left out worse,
+by more than a standard error.
 """
 
 from __future__ import annotations
@@ -33,9 +35,11 @@ from unveil.discovery.continuous.adapting import (
     without,
 )
 from unveil.discovery.continuous.inside import hidden_inside
+from unveil.discovery.continuous.left_out import left_out_gain, predicts_worse
 from unveil.discovery.continuous.settings import NumberSettings
 from unveil.em.line_structure import LineGraph, fitted_graph, line_structural_em
 from unveil.em.lines import Lines, Observed
+from unveil.evaluate.log_loss import LogLoss
 from unveil.graph.dag import DAG
 from unveil.hidden.candidate import fresh_name
 from unveil.ideal.find_layers import FoundLayers, find_layers
@@ -56,7 +60,9 @@ __all__ = [
 class Found(Generic[G]):
     """The best network, the baseline without hidden variables, and all that was tried.
 
-    Of curves, `lines` are what was found with lines.
+    `left_out` are the bits per row left out that hidden variables save, if any gained more than
+    luck; if they save none (`predicts_worse`), none is kept. Of curves, `lines` are what was found
+    with lines.
     """
 
     graph: G
@@ -66,6 +72,7 @@ class Found(Generic[G]):
     needed: float
     stopped: StopReason
     lines: Found[LineGraph] | None = None
+    left_out: LogLoss | None = None
 
     @property
     def gain(self) -> float:
@@ -74,9 +81,16 @@ class Found(Generic[G]):
 
 
 def find_hidden_parents(
-    observed: Observed, settings: NumberSettings, ticker: Ticker | None = None
+    observed: Observed,
+    settings: NumberSettings,
+    ticker: Ticker | None = None,
+    *,
+    leave_out: bool = True,
 ) -> Found[LineGraph]:
-    """The best network with or without continuous hidden parents."""
+    """The best network with or without continuous hidden parents.
+
+    Rows are asked as well that were left out, unless `leave_out` says no.
+    """
     ticker = ticker or Ticker()
     baseline = baseline_graph(observed, settings, ticker.part("baseline", 0.25))
     tried: list[Tried[LineGraph]] = []
@@ -99,9 +113,15 @@ def find_hidden_parents(
             if one.gain > needed:
                 best = _warranted(one.graph, baseline, observed, settings, ticker.part("pruning"))
             break
+    saved: LogLoss | None = None
+    if best.hidden and leave_out:
+        part = ticker.part("rows left out")
+        saved = left_out_gain(best, observed, settings, baseline_graph, part)
+        if predicts_worse(saved):
+            best = baseline
     return Found(
         _named(best, observed), baseline, tuple(tried), layers, needed,
-        ticker.reason or "converged",
+        ticker.reason or "converged", left_out=saved,
     )  # fmt: skip
 
 

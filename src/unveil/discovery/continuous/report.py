@@ -55,6 +55,9 @@ class NumbersReport(Record):
     stopped: StopReason = "converged"
     tried: tuple[Tried[Any], ...] = field(default=(), repr=False)
     beside: Beside = field(default=Beside(), repr=False)
+    left_out: LogLoss | None = field(default=None, repr=False)
+    """The bits per row left out that hidden variables save, found anew in folds; none is kept that
+    loses more than a standard error. `None` if none gained more than luck."""
 
     @property
     def hidden(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from unveil.discovery.summary import evidence_words, stop_in_words
@@ -27,20 +28,17 @@ def summary(report: NumbersReport) -> str:
         strongest = ", ".join(f"{x.child} {x.weight:+.2f} ({x.bits:.2f} bits)" for x in own[:6])
         more = f" and {len(own) - 6} more" if len(own) > 6 else ""
         lines.append(f"  loadings in standard units: {strongest}{more}")
-    return "\n".join([*lines, *_simpler(report)])
+    return "\n".join([*lines, *_fewer(report), *_simpler(report)])
 
 
 def headline(report: NumbersReport) -> str:
     """What was found in a sentence or two, and the doubts about it."""
     if report.hidden:
-        parts = []
-        for name in report.hidden:
-            proof = report.evidence.get(name)
-            doubt = ""
-            if proof is not None and proof.interval[0] <= 0:
-                doubt = f" (rows left out: {proof.verdict})"
-            parts.append(f"{name} behind {_children(report, name)}{doubt}")
-        return " ".join(["Found: " + "; ".join(parts) + ".", *_simpler(report)])
+        parts = [
+            f"{name} behind {_children(report, name)}{_worth(report, name)}"
+            for name in report.hidden
+        ]
+        return " ".join(["Found: " + "; ".join(parts) + ".", *_fewer(report), *_simpler(report)])
     early = stop_in_words(report.stopped)
     if early and not report.tried:
         return (
@@ -57,9 +55,44 @@ def headline(report: NumbersReport) -> str:
         why = (
             f"of {len(report.tried)} networks tried, the best (with {n} hidden variable"
             f"{'s' * (n != 1)}) gains {best.gain:.1f} nats{each}, where {report.needed:.1f} "
-            f"{'for one ' * (n > 1)}would be luck."
+            f"{'for one ' * (n > 1)}would be luck{_worse(report)}."
         )
     return " ".join([*said, f"No hidden variable is warranted: {why}", *_simpler(report)])
+
+
+def _worse(report: NumbersReport) -> str:
+    """That more than luck was refused, because rows left out are predicted worse."""
+    saved = report.left_out
+    if saved is None:
+        return ""
+    return (
+        f", but predicts rows left out no better: it loses {-saved.bits:.4f} bits per row "
+        f"(standard error {saved.standard_error:.4f}) where it is found without them"
+    )
+
+
+def _worth(report: NumbersReport, name: str) -> str:
+    """Why one is kept, the score first: it is what found it."""
+    proof = report.evidence.get(name)
+    if proof is None:
+        return ""
+    low, high = proof.interval
+    predicts = "better" if low > 0 else "worse" if high < 0 else "about as well"
+    return (
+        f" ({proof.gain / math.log(2):.1f} bits by the score; rows left out are predicted "
+        f"{predicts})"
+    )
+
+
+def _fewer(report: NumbersReport) -> list[str]:
+    """What hidden variables save in parameters; their own origin and unit are fixed."""
+    own = report.network.n_parameters - 2 * len(report.hidden)
+    without = report.baseline.n_parameters
+    if own >= without:
+        return []
+    return [
+        f"The network has {own} free parameters, the best one without hidden variables {without}."
+    ]
 
 
 def _children(report: NumbersReport, name: str) -> str:

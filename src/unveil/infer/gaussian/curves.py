@@ -229,16 +229,16 @@ def _row(cpd: Any) -> tuple[list[float], list[float]]:
             f"{cpd.variable.name!r} has a {cpd.kind} distribution; unseen cells beside curves are "
             "for lines and curves only"
         )
+    if not cpd.parents and cpd.curve.noise != "log-normal":  # a level, and normal noise
+        scale = cpd.low if cpd.curve.noise == "multiplicative" else 1.0
+        return [LINE, 0.0, 0.0, cpd.low, cpd.variance * scale**2], []
     if cpd.curve.positive or cpd.curve.link == "reaction":
         raise ModelError(
             f"{cpd.variable.name!r} follows a {cpd.curve.link} curve with {cpd.curve.noise} noise; "
             "what follows from rows with unseen cells is known for sigmoid and hyperbolic curves "
             "with additive noise. Complete rows can be scored and sampled."
         )
-    offset = float(cpd.offsets[0]) if len(cpd.offsets) else 0.0
-    if not len(cpd.parents):
-        return [LINE, 0.0, 0.0, cpd.low, cpd.variance], []
-    kind = float(LINKS[cpd.curve.link])
+    kind, offset = float(LINKS[cpd.curve.link]), float(cpd.offsets[0])
     return [kind, cpd.low, cpd.high - cpd.low, offset, cpd.variance], list(cpd.weights)
 
 
