@@ -296,7 +296,7 @@ def test_the_bootstrap_test_keeps_to_its_time_and_its_door():
     assert found[2].test.stopped == "time limit"
     assert found.stopped == "time limit"
     hurried = latent_classes(
-        table, range(1, 8), n_starts=1, seed=1, bootstrap=10**6, time_limit=1, tolerance=1e-5
+        table, range(1, 8), n_starts=1, seed=1, bootstrap=10**6, time_limit=3, tolerance=1e-5
     )
     done = {m.n_classes: len(m.test.samples) for m in hurried.mixtures if m.test}
     assert done[2] == max(done.values()) > 0  # two were chosen: that test comes first
