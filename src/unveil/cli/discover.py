@@ -159,10 +159,9 @@ def discover(
     from unveil.discovery import RunFolder, Settings
     from unveil.discovery.call import is_numbers, refuse_states
     from unveil.discovery.naming import check_names, named
-    from unveil.discovery.whole import drawn_rows, on_all_rows
+    from unveil.discovery.whole import drawn_rows
     from unveil.engines import PartedRows
     from unveil.formats import load
-    from unveil.progress import Ticker
     from unveil.report import write_discovery
     from unveil.score import ArcPenalty as Penalty
 
@@ -218,12 +217,9 @@ def discover(
     with live_progress("nats") as listener:
         report = folder.discover(
             progress=listener, straw_men=straw_men, resamples=resamples, folds=folds,
-            time_limit=allowance.part(1 - FOR_THE_REPORT), n_jobs=n_jobs,
+            time_limit=allowance.part(1 - FOR_THE_REPORT), n_jobs=n_jobs, everything=rows,
         )  # fmt: skip
     as_found = report
-    if rows is not None:
-        with live_progress("nats") as listener:
-            report = on_all_rows(report, rows, Ticker.of(listener, allowance.left))
     report = named(report.with_rows(read, id, columns_named(compare, read.names)), names)
     say(report.summary)
     for found in report.agreements:

@@ -1,0 +1,254 @@
+"""Found in some rows, decided by all: candidates of drawn rows judged where all rows count.
+
+Drawn rows are few, so a variable that is there may fail to be confirmed among them; and behind few
+columns, with many rows, arcs between all of them predict as well as it does: what it saves is their
+many parameters, which rows left out show faintly, and the score shows plainly. So what was found in
+drawn rows goes to all of them. The network without it is searched for among all rows, from their
+counts, also from where the candidate ended. The candidate climbs by structural EM over all rows and
+has its number of states chosen there. Then the rule is that of `confirm`: the score of all rows,
+and rows left out: of two halves each is predicted with parameters of the other, beside rivals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.discovery.all_rows import (
+    Everything,
+    climbed,
+    fitted,
+    in_form_of,
+    resized,
+    searched,
+    without,
+)
+from unveil.discovery.candidates import Candidate, Refused, Verdict
+from unveil.discovery.choice import foremost, n_places
+from unveil.discovery.confirm import Confirmation
+from unveil.discovery.redundancy import redundancy
+from unveil.discovery.rivals import RIVALS, Rival
+from unveil.em.expected_counts import ExpectedCounts, can_be_shared
+from unveil.engines.on_parts import added
+from unveil.errors import ModelError
+from unveil.evaluate.log_loss import LogLoss
+from unveil.graph.dag import DAG
+from unveil.model.fit import fit
+from unveil.model.network import Network
+from unveil.progress import Ticker
+from unveil.records import Record
+from unveil.table.core import Table
+
+__all__ = ["Judged", "Standing", "first_standing", "judged_among_all", "saved_by"]
+
+Numbers = npt.NDArray[np.float64]
+
+TAKEN = 3
+"""So many candidates of drawn rows are taken to all rows, in every round."""
+
+
+@dataclass(frozen=True)
+class Standing(Record):
+    """The best network of all rows so far and the one without hidden variables, with scores."""
+
+    network: Network
+    score: float
+    baseline: Network
+    baseline_score: float
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Where things stand after a round: who was best, on all rows, and whether it holds."""
+
+    standing: Standing
+    best: Candidate | None = None
+    proof: Confirmation | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the best candidate holds."""
+        return self.proof is not None and self.proof.is_sure
+
+
+def first_standing(
+    everything: Everything, baseline: Network, network: Network, ticker: Ticker
+) -> Standing:
+    """The networks of all rows that come of those of the drawn rows."""
+    plain = searched(everything, [baseline], ticker)
+    score = everything.score(plain)
+    if not network.hidden:
+        return Standing(plain, score, plain, score)
+    found = climbed(everything, network, ticker)
+    return Standing(found, everything.score(found), plain, score)
+
+
+def judged_among_all(
+    everything: Everything,
+    standing: Standing,
+    tried: Sequence[Candidate | Refused],
+    ticker: Ticker,
+) -> Judged:
+    """The best of what was tried in drawn rows, on all rows, and whether it holds there."""
+    best, found, score = None, standing.network, -math.inf
+    for candidate in _worth_taking(tried):
+        ticker.offer("", 0, standing.score, detail=f"{candidate.n_states} states, all rows")
+        network = _adapted(everything, standing, candidate, ticker)
+        own = everything.score(network)
+        if own > score and not _is_superfluous(everything, network, candidate.name):
+            best, found, score = candidate, network, own
+        if not ticker.keep_going():
+            break
+    if best is None:
+        return Judged(standing)
+    names = [n for n in found.hidden if n not in standing.network.names]
+    standing = _with_better(everything, standing, without(everything, found, names, ticker))
+    if not ticker.keep_going():
+        return Judged(standing, best)
+    gain = score - standing.score
+    lucky = math.log(max(n_places(tried), 1) / everything.settings.max_luck)
+    proof = _proven(everything, standing.network, found, gain, lucky, ticker)
+    if proof.is_sure:
+        standing = replace(standing, network=found, score=score)
+    return Judged(standing, best, proof)
+
+
+def _is_superfluous(everything: Everything, network: Network, name: str) -> bool:
+    """Whether a hidden variable says nothing, or no more than an arc, unless asked for there."""
+    near = frozenset(network.dag.neighbours(name))
+    asked = near in {frozenset(place) for place in everything.settings.places}
+    return bool(redundancy(network, name)) or (len(near) < 3 and not asked)
+
+
+def _worth_taking(tried: Sequence[Candidate | Refused]) -> list[Candidate]:
+    """The best candidates, each set of neighbours once before any comes twice."""
+    verdicts = (Verdict.PAYS, Verdict.PREDICTS_NO_BETTER)
+    paying = [c for c in tried if isinstance(c, Candidate) and c.verdict in verdicts and c.gain > 0]
+    return foremost(paying, TAKEN)
+
+
+def _adapted(
+    everything: Everything, standing: Standing, candidate: Candidate, ticker: Ticker
+) -> Network:
+    """The candidate on all rows: climbing from its own graph or, if that is better, from theirs."""
+    settings, rows = everything.settings, everything.rows
+    first = fitted(candidate.network, rows, settings.prior, ticker)
+    placed = _placed(standing.network.dag, first.dag)
+    if placed is not None and can_be_shared(first, rows):
+        other = fit(placed, ExpectedCounts(first, rows, everything.known), settings.prior)
+        other = fitted(other, rows, settings.prior, ticker)
+        if everything.score(other) > everything.score(first):
+            first = other
+    return resized(everything, climbed(everything, first, ticker), candidate.name, ticker)
+
+
+def _placed(dag: DAG, candidate: DAG) -> DAG | None:
+    """A graph of all rows with the candidate's hidden variable put in as it is there.
+
+    Arcs among its neighbours, which stood for it, are left to the climb. `None`, if that would have
+    a cycle.
+    """
+    new = [n for n in candidate.nodes if n not in dag.nodes]
+    near = {n for h in new for n in candidate.neighbours(h)}
+    kept = [(x, y) for x, y in dag.arcs if not {x, y} <= near]
+    added = [(x, y) for x, y in candidate.arcs if {x, y} & set(new)]
+    try:
+        return DAG(candidate.nodes, [*kept, *added])
+    except ModelError:
+        return None
+
+
+def _with_better(everything: Everything, standing: Standing, network: Network) -> Standing:
+    """The standing with a network without the candidate, if it is better."""
+    score = everything.score(network)
+    if score <= standing.score:
+        return standing
+    plain = not standing.network.hidden
+    better = replace(standing, network=network, score=score)
+    return replace(better, baseline=network, baseline_score=score) if plain else better
+
+
+# Rows left out ------------------------------------------------------------------------------------
+
+
+def saved_by(everything: Everything, found: Network, plain: Network, ticker: Ticker) -> LogLoss:
+    """The bits per row that one network saves over another on rows left out."""
+    return _left_out(everything, [(None, plain), (None, found)], ticker).saved(1, 0)
+
+
+def _proven(
+    everything: Everything,
+    plain: Network,
+    found: Network,
+    gain: float,
+    lucky: float,
+    ticker: Ticker,
+) -> Confirmation:
+    """What all rows say of a network with a further hidden variable beside the one without."""
+    rivals = {r: in_form_of(r, everything, plain, ticker) for r in RIVALS}
+    known = [(r, n) for r, n in rivals.items() if n is not None]
+    losses = _left_out(everything, [(None, plain), (None, found), *known], ticker)
+    proof = Confirmation(
+        losses.saved(1, 0), 2, 2, gain, lucky, max_luck=everything.settings.max_luck, of_all=True
+    )
+    if proof.saved.bits <= 0 or not known:
+        return proof
+    best = max(range(2, 2 + len(known)), key=lambda i: losses.saved(i, 0).bits)
+    if losses.saved(best, 0).bits <= 0:
+        return proof
+    rival, network = known[best - 2]
+    beyond = losses.saved(1, best)
+    formed = in_form_of(rival, everything, found, ticker)
+    if formed is not None:
+        pair = _left_out(everything, [(rival, network), (rival, formed)], ticker)
+        beyond = max(beyond, pair.saved(1, 0), key=lambda saved: saved.bits)
+    return replace(proof, rival=rival, without=losses.saved(best, 0), beyond=beyond)
+
+
+@dataclass(frozen=True)
+class _Losses:
+    """Sums over all rows of bits and of products of bits, for some networks.
+
+    Bits are those beyond the first network's: their squares would drown the differences.
+    """
+
+    weight: float
+    sums: Numbers
+    products: Numbers
+
+    def saved(self, better: int, worse: int) -> LogLoss:
+        """What one network saves over another, with its error."""
+        mean = float(self.sums[worse] - self.sums[better]) / self.weight
+        both = self.products[[better, worse]][:, [better, worse]]
+        squares = float(both[0, 0] + both[1, 1] - 2 * both[0, 1])
+        variance = max(0.0, squares - self.weight * mean**2) / max(self.weight - 1, 1)
+        error = math.sqrt(variance / self.weight)
+        return LogLoss(mean, error, np.array([mean]), np.array([self.weight]))
+
+
+def _left_out(
+    everything: Everything, networks: Sequence[tuple[Rival | None, Network]], ticker: Ticker
+) -> _Losses:
+    """Each half of the rows predicted with parameters of the other."""
+    rows, settings = everything.rows, everything.settings
+    halves = [rows.half(which, everything.seed) for which in (0, 1)]
+    found = []
+    for test, train in (halves, halves[::-1]):
+        known = []
+        for rival, network in networks:
+            prior = (settings if rival is None else rival.settings(settings)).prior
+            known.append(fitted(network, train, prior, ticker))
+        found.append(test.sum(_bits_and_products, known))
+    weight, sums, products = added(*found)
+    return _Losses(weight, sums, products)
+
+
+def _bits_and_products(table: Table, networks: list[Network]) -> tuple[float, Numbers, Numbers]:
+    weights = table.row_weights
+    bits = np.array([-n.row_log_likelihoods(table) / math.log(2) for n in networks])
+    bits -= bits[0].copy()
+    return float(weights.sum()), bits @ weights, (bits * weights) @ bits.T
