@@ -142,7 +142,7 @@ def discover(
         typer.Option(
             min=100,
             help="Look for candidates in so many rows drawn from all, and judge them on all.",
-            show_default="all, or 50,000 if they do not fit",
+            show_default="all, or 10,000 of many that are read in pieces",
         ),
     ] = None,
     time_limit: TimeLimit = None,
@@ -159,8 +159,7 @@ def discover(
     from unveil.discovery import RunFolder, Settings
     from unveil.discovery.call import is_numbers, refuse_states
     from unveil.discovery.naming import check_names, named
-    from unveil.discovery.whole import drawn_rows
-    from unveil.engines import PartedRows
+    from unveil.discovery.whole import are_many, drawn_rows
     from unveil.formats import load
     from unveil.report import write_discovery
     from unveil.score import ArcPenalty as Penalty
@@ -178,7 +177,7 @@ def discover(
     else:
         read, table = read_and_prepared(*ready, numbers=True)
         rows = table if sample is not None else None
-    if sample is not None or isinstance(rows, PartedRows):
+    if sample is not None or (rows is not None and are_many(rows)):
         assert rows is not None
         if seed is None:
             seed = secrets.randbelow(2**31)

@@ -44,8 +44,6 @@ NATS = 0.01
 """EM and climbs end where they gain less."""
 ROUNDS = 5
 """Rounds of structural EM at most."""
-RESIZED = 2
-"""So often the number of states is chosen anew."""
 
 
 @dataclass(frozen=True)
@@ -143,32 +141,26 @@ def without(
 
 
 def resized(everything: Everything, network: Network, name: str, ticker: Ticker) -> Network:
-    """The network with as many states of a hidden variable as all rows ask for.
+    """The network with as many states of a hidden variable as all rows ask for, fitted to them.
 
     Only where rows that are alike around it can be grouped, and no other hidden variable is near.
     """
     settings, rows = everything.settings, everything.rows
-    for _ in range(RESIZED):
-        near = local_graph(network.dag, name)
-        alone = all(n == name or n in rows for n in near.nodes)
-        if settings.n_states or not alone or not can_be_grouped(network, rows):
-            break
-        groups = grouped_rows(network, rows)
-        found = choose_cardinality(
-            groups, network.dag, name, score_sample_size=settings.equivalent_sample_size,
-            score=settings.other_score, **inside(ticker),
-        )  # fmt: skip
-        n_states = found.n_states
-        if n_states < 2 or n_states == network.variable(name).n_states or not ticker.keep_going():
-            break
-        local = completed_fit(groups, near, name, found.codes, n_states, settings.prior)
-        changed = {name, *network.dag.children(name)}
-        other = Network([local.cpds[n] if n in changed else cpd for n, cpd in network.cpds.items()])
-        other = climbed(everything, other, ticker)
-        if everything.score(other) <= everything.score(network) + NATS:
-            break
-        network = other
-    return network
+    near = local_graph(network.dag, name)
+    alone = all(n == name or n in rows for n in near.nodes)
+    if settings.n_states or not alone or not can_be_grouped(network, rows):
+        return network
+    groups = grouped_rows(network, rows)
+    found = choose_cardinality(
+        groups, network.dag, name, score_sample_size=settings.equivalent_sample_size,
+        score=settings.other_score, **inside(ticker),
+    )  # fmt: skip
+    if found.n_states < 2 or found.n_states == network.variable(name).n_states:
+        return network
+    local = completed_fit(groups, near, name, found.codes, found.n_states, settings.prior)
+    changed = {name, *network.dag.children(name)}
+    cpds = [local.cpds[n] if n in changed else cpd for n, cpd in network.cpds.items()]
+    return fitted(Network(cpds), rows, settings.prior, ticker)
 
 
 def in_form_of(

@@ -34,7 +34,6 @@ from unveil.discovery.redundancy import redundancy
 from unveil.discovery.rivals import RIVALS, Rival
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
 from unveil.engines.on_parts import added
-from unveil.errors import ModelError
 from unveil.evaluate.log_loss import LogLoss
 from unveil.graph.dag import DAG
 from unveil.model.fit import fit
@@ -49,6 +48,10 @@ Numbers = npt.NDArray[np.float64]
 
 TAKEN = 3
 """So many candidates of drawn rows are taken to all rows, in every round."""
+TURNS = 3
+"""So often a candidate is put into the graph of all rows, at most."""
+LEAST = 0.1
+"""A turn has to gain so many nats for another one."""
 
 
 @dataclass(frozen=True)
@@ -134,32 +137,46 @@ def _worth_taking(tried: Sequence[Candidate | Refused]) -> list[Candidate]:
 def _adapted(
     everything: Everything, standing: Standing, candidate: Candidate, ticker: Ticker
 ) -> Network:
-    """The candidate on all rows: climbing from its own graph or, if that is better, from theirs."""
-    settings, rows = everything.settings, everything.rows
-    first = fitted(candidate.network, rows, settings.prior, ticker)
-    placed = _placed(standing.network.dag, first.dag)
-    if placed is not None and can_be_shared(first, rows):
-        other = fit(placed, ExpectedCounts(first, rows, everything.known), settings.prior)
-        other = fitted(other, rows, settings.prior, ticker)
-        if everything.score(other) > everything.score(first):
-            first = other
-    return resized(everything, climbed(everything, first, ticker), candidate.name, ticker)
+    """The candidate on all rows, in turns: put into their graph in a clean way, and climbing.
 
-
-def _placed(dag: DAG, candidate: DAG) -> DAG | None:
-    """A graph of all rows with the candidate's hidden variable put in as it is there.
-
-    Arcs among its neighbours, which stood for it, are left to the climb. `None`, if that would have
-    a cycle.
+    A climb from few states, or from some of the children, puts arcs among them that stand for what
+    is missing, and keeps them. So it begins without these, with the states that are best then.
     """
-    new = [n for n in candidate.nodes if n not in dag.nodes]
-    near = {n for h in new for n in candidate.neighbours(h)}
-    kept = [(x, y) for x, y in dag.arcs if not {x, y} <= near]
-    added = [(x, y) for x, y in candidate.arcs if {x, y} & set(new)]
-    try:
-        return DAG(candidate.nodes, [*kept, *added])
-    except ModelError:
-        return None
+    name = candidate.name
+    best = fitted(candidate.network, everything.rows, everything.settings.prior, ticker)
+    score = -math.inf
+    for _ in range(TURNS):
+        starts = [best, *_put_in(everything, standing.network.dag, best, name, ticker)]
+        first = max(starts, key=everything.score)
+        found = climbed(everything, first, ticker)
+        own = everything.score(found)
+        if own <= score + LEAST:
+            break
+        best, score = found, own
+        if not ticker.keep_going():
+            break
+    return best
+
+
+def _put_in(
+    everything: Everything, dag: DAG, network: Network, name: str, ticker: Ticker
+) -> list[Network]:
+    """The graph of all rows with a hidden parent of its neighbours, and of those near them too."""
+    if not can_be_shared(network, everything.rows):
+        return []
+    completed = ExpectedCounts(network, everything.rows, everything.known)
+    near = set(network.dag.neighbours(name))
+    # Arcs stand for it: what is linked to most of its children may be one.
+    linked = {x for x in dag.nodes if 2 * len(near & set(dag.neighbours(x))) >= len(near)}
+    found = []
+    for children in dict.fromkeys([frozenset(near), frozenset(near | linked - {name})]):
+        kept = [(x, y) for x, y in dag.arcs if not {x, y} <= children and name not in (x, y)]
+        nodes = [name, *(n for n in network.names if n != name)]
+        star = DAG(nodes, [*kept, *((name, x) for x in sorted(children))])
+        own = fit(star, completed, everything.settings.prior)
+        own = fitted(own, everything.rows, everything.settings.prior, ticker)
+        found.append(resized(everything, own, name, ticker))
+    return found
 
 
 def _with_better(everything: Everything, standing: Standing, network: Network) -> Standing:

@@ -25,7 +25,7 @@ from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round, discover_networks
 from unveil.discovery.settings import Settings
 from unveil.discovery.summary import headline, summary
-from unveil.discovery.whole import AllRows, drawn_rows, in_parts, on_all_rows
+from unveil.discovery.whole import AllRows, are_many, drawn_rows, in_parts, on_all_rows
 from unveil.em.completion import complete_rows
 from unveil.engines.door import Memory, opened
 from unveil.engines.rows import PartedRows
@@ -216,9 +216,10 @@ def discover(
     `on_round` and `notes` are for going on after an interruption, see `discover_networks`.
 
     Rows that are read in pieces (`unveil.open_rows` tells of these, of `memory` and of `engine`)
-    are worked on like a table if they fit in memory. If not, or if a `sample` of so many rows is
-    asked for, candidates are looked for in rows drawn by the seed, and what is kept is fitted to
-    all rows and judged on them: `report.whole`. The evidence is that of the drawn rows.
+    are worked on like a table if they fit in memory and are at most 200,000 different ones. If not,
+    or if a `sample` of so many rows is asked for, candidates are looked for in rows drawn by the
+    seed (10,000), and all rows decide what is kept: `report.whole`. Resampling and straw men are
+    those of the drawn rows.
 
     Nothing is learned from `id` either, which says who a row is, nor from the columns of `compare`,
     with which the hidden states are cross-tabulated. Whatever was left out travels into
@@ -239,12 +240,13 @@ def discover(
     away = [*([drop] if isinstance(drop, str) else drop), *compare, *([] if id is None else [id])]
     ready = discretize, n_bins, keep
     rows = _rows_in_pieces(data, weights, away, ready, id, compare, memory, engine)
+    in_pieces = rows is not None
     if rows is not None or sample is not None:
         if rows is None:
             rows = read_and_ready(data, weights, dict.fromkeys(away), *ready, numbers=True)[1]
         if seed is None:
             seed = int(np.random.default_rng().integers(2**31))
-    if rows is not None and (sample is not None or isinstance(rows, PartedRows)):
+    if rows is not None and (sample is not None or (in_pieces and are_many(rows))):
         if id is not None or compare:
             raise DataError("id and compare need all rows in memory; leave them out")
         read = table = drawn_rows(rows, sample, seed or 0)
@@ -344,7 +346,7 @@ def _rows_in_pieces(
             hint=Hint("unveil.infer.write_posteriors.", "unveil predict."),
         )
     rows: Table | PartedRows = found
-    return rows.as_table() if isinstance(rows, PartedRows) and rows.fits() else rows
+    return rows.as_table() if isinstance(rows, PartedRows) and not are_many(rows) else rows
 
 
 def is_numbers(table: Table, discretize: str | None = None) -> bool:

@@ -25,10 +25,15 @@ from unveil.table.places import tell
 if TYPE_CHECKING:
     from unveil.discovery.call import DiscoveryReport
 
-__all__ = ["AllRows", "drawn_rows", "in_parts", "on_all_rows"]
+__all__ = ["AllRows", "are_many", "drawn_rows", "in_parts", "on_all_rows"]
 
-DRAWN = 50_000
-"""So many rows are drawn to look for candidates in, unless another number is asked for."""
+DRAWN = 10_000
+"""So many rows are drawn to look for candidates in, unless another number is asked for.
+
+They need only show where something may be hidden: all rows decide.
+"""
+MANY = 200_000
+"""Of more different rows than these some are drawn, also where all would fit in memory."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +80,19 @@ class AllRows(Record):
         )
 
 
+def are_many(rows: Table | PartedRows) -> bool:
+    """Whether candidates are looked for in some of these rows, which were read in pieces."""
+    if isinstance(rows, PartedRows):
+        return rows.n_stored > MANY or not rows.fits()
+    return rows.n_rows > MANY
+
+
 def drawn_rows(rows: Table | PartedRows, n_rows: int | None, seed: int) -> Table:
     """Rows to look for candidates in, drawn by the seed; told, unless a number was asked for."""
     if n_rows is None:
         tell(
-            f"{rows.n_rows:,} rows do not fit in memory: candidates are looked for in {DRAWN:,} of "
-            "them, drawn at random, and judged on all rows"
+            f"of {rows.n_rows:,} rows, candidates are looked for in {DRAWN:,} of them, drawn at "
+            "random, and judged on all rows"
         )
     return in_parts(rows).sample(n_rows or DRAWN, seed)
 
