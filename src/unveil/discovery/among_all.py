@@ -97,17 +97,24 @@ def judged_among_all(
     ticker: Ticker,
 ) -> Judged:
     """The best of what was tried in drawn rows, on all rows, and whether it holds there."""
-    best, found, score = None, standing.network, -math.inf
+    settings, rows = everything.settings, everything.rows
+    screened: list[tuple[float, Candidate, Network]] = []
     for candidate in _worth_taking(tried):
         ticker.offer("", 0, standing.score, detail=f"{candidate.n_states} states, all rows")
-        network = _adapted(everything, standing, candidate, ticker)
-        own = everything.score(network)
-        if own > score and not _is_superfluous(everything, network, candidate.name):
-            best, found, score = candidate, network, own
+        own = fitted(candidate.network, rows, settings.prior, ticker)
+        starts = [own, *_put_in(everything, standing.network.dag, own, candidate.name, ticker)]
+        screened += [(everything.score(n), candidate, n) for n in starts]
         if not ticker.keep_going():
             break
-    if best is None:
+    screened.sort(key=lambda x: -x[0])
+    # A climb takes tens of passes, so the best goes first, and mostly alone.
+    for _, best, first in screened:
+        found = _adapted(everything, standing, first, best.name, ticker)
+        if not _is_superfluous(everything, found, best.name):
+            break
+    else:
         return Judged(standing)
+    score = everything.score(found)
     names = [n for n in found.hidden if n not in standing.network.names]
     standing = _with_better(everything, standing, without(everything, found, names, ticker))
     if not ticker.keep_going():
@@ -135,26 +142,24 @@ def _worth_taking(tried: Sequence[Candidate | Refused]) -> list[Candidate]:
 
 
 def _adapted(
-    everything: Everything, standing: Standing, candidate: Candidate, ticker: Ticker
+    everything: Everything, standing: Standing, first: Network, name: str, ticker: Ticker
 ) -> Network:
-    """The candidate on all rows, in turns: put into their graph in a clean way, and climbing.
+    """A candidate on all rows, in turns: climbing, and put into their graph in a clean way.
 
     A climb from few states, or from some of the children, puts arcs among them that stand for what
     is missing, and keeps them. So it begins without these, with the states that are best then.
     """
-    name = candidate.name
-    best = fitted(candidate.network, everything.rows, everything.settings.prior, ticker)
-    score = -math.inf
+    best, score = first, -math.inf
     for _ in range(TURNS):
-        starts = [best, *_put_in(everything, standing.network.dag, best, name, ticker)]
-        first = max(starts, key=everything.score)
         found = climbed(everything, first, ticker)
         own = everything.score(found)
         if own <= score + LEAST:
             break
         best, score = found, own
-        if not ticker.keep_going():
+        starts = _put_in(everything, standing.network.dag, best, name, ticker)
+        if not starts or not ticker.keep_going():
             break
+        first = max(starts, key=everything.score)
     return best
 
 

@@ -32,6 +32,8 @@ DRAWN = 10_000
 
 They need only show where something may be hidden: all rows decide.
 """
+DRAWN_NUMBERS = 50_000
+"""The same of continuous columns, where nothing is judged on all rows."""
 MANY = 200_000
 """Of more different rows than these some are drawn, also where all would fit in memory."""
 
@@ -82,19 +84,22 @@ class AllRows(Record):
 
 def are_many(rows: Table | PartedRows) -> bool:
     """Whether candidates are looked for in some of these rows, which were read in pieces."""
+    discrete = all(v.is_discrete for v in rows.variables)
     if isinstance(rows, PartedRows):
-        return rows.n_stored > MANY or not rows.fits()
-    return rows.n_rows > MANY
+        return (discrete and rows.n_stored > MANY) or not rows.fits()
+    return discrete and rows.n_rows > MANY
 
 
 def drawn_rows(rows: Table | PartedRows, n_rows: int | None, seed: int) -> Table:
     """Rows to look for candidates in, drawn by the seed; told, unless a number was asked for."""
     if n_rows is None:
+        discrete = all(v.is_discrete for v in rows.variables)
+        n_rows = DRAWN if discrete else DRAWN_NUMBERS
         tell(
-            f"of {rows.n_rows:,} rows, candidates are looked for in {DRAWN:,} of them, drawn at "
-            "random, and judged on all rows"
+            f"of {rows.n_rows:,} rows, candidates are looked for in {n_rows:,} of them, drawn at "
+            f"random{', and judged on all rows' if discrete else ''}"
         )
-    return in_parts(rows).sample(n_rows or DRAWN, seed)
+    return in_parts(rows).sample(n_rows, seed)
 
 
 def on_all_rows(
