@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000_000)
     parser.add_argument("--alarm-rows", type=int, default=5_000_000)
     parser.add_argument("--cluster-rows", type=int, default=5_000_000)
-    parser.add_argument("--sample", type=int, default=10_000)
+    parser.add_argument("--sample", type=int, help="rows to draw; by default as discover does")
     parser.add_argument("--repeats", type=int, default=2, help="how often clusters take turns")
     parser.add_argument("--n-jobs", type=int, default=None)
     parser.add_argument("--only", nargs="*", default=[*GROUPS])
@@ -212,7 +212,7 @@ def _hidden(options: argparse.Namespace) -> dict[str, Any]:
     times: dict[str, Any] = {}
     folder = _some_files(options, options.rows)
     rows: Any = _timed(times, "open", lambda: _open(folder, options, CEILING))
-    times["rows"], times["drawn"] = rows.n_rows, options.sample
+    times["rows"] = rows.n_rows
     found = _timed(
         times, "discover",
         lambda: unveil.discover(
@@ -224,8 +224,9 @@ def _hidden(options: argparse.Namespace) -> dict[str, Any]:
         h: [found.network.variable(h).n_states, list(found.network.dag.children(h))]
         for h in found.hidden
     }
-    times["passes"] = rows.n_passes
+    times["passes"] = getattr(rows, "n_passes", 0)
     if found.whole is not None:
+        times["drawn"] = found.whole.n_drawn
         times["all rows"] = {k: v for k, v in found.whole.to_dict().items() if k != "words"}
     shutil.rmtree(folder)
     return times
