@@ -54,10 +54,21 @@ class Everything:
     settings: Settings
     seed: int
 
+    @classmethod
+    def of(cls, rows: PartedRows, settings: Settings, seed: int) -> Everything:
+        """The same of rows whose counts are remembered from here on."""
+        return cls(rows.remembering(), settings, seed)
+
     @cached_property
     def known(self) -> RememberedCounts:
         """Their counts."""
-        return RememberedCounts(self.rows)
+        return self.rows.known
+
+    @cached_property
+    def halves(self) -> tuple[PartedRows, PartedRows]:
+        """Two halves of them, dealt by the seed; they remember their counts, too."""
+        first, second = (self.rows.half(which, self.seed).remembering() for which in (0, 1))
+        return first, second
 
     @cached_property
     def scores(self) -> FamilyScores:
@@ -185,7 +196,6 @@ def in_form_of(
     if rival.score is None:
         return fitted(network, everything.rows, settings.prior, ticker)
     other = replace(everything, settings=settings)
-    vars(other)["known"] = everything.known
     if network.hidden or not everything.rows.is_complete:
         return climbed(other, network, ticker, rounds=2)
     return searched(other, [network], ticker)

@@ -32,7 +32,9 @@ from unveil.discovery.choice import foremost, n_places
 from unveil.discovery.confirm import Confirmation
 from unveil.discovery.redundancy import redundancy
 from unveil.discovery.rivals import RIVALS, Rival
+from unveil.discovery.settings import Settings
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
+from unveil.em.grouped import can_be_grouped, counted_sets
 from unveil.engines.on_parts import added
 from unveil.evaluate.log_loss import LogLoss
 from unveil.graph.dag import DAG
@@ -42,12 +44,14 @@ from unveil.progress import Ticker
 from unveil.records import Record
 from unveil.table.core import Table
 
-__all__ = ["Judged", "Standing", "first_standing", "judged_among_all", "saved_by"]
+__all__ = ["Judged", "Standing", "first_standing", "for_drawn", "judged_among_all", "saved_by"]
 
 Numbers = npt.NDArray[np.float64]
 
 TAKEN = 3
 """So many candidates of drawn rows are taken to all rows, in every round."""
+LOOKED = {"max_candidates": 15, "max_adapted": 3, "max_polished": 2}
+"""So many at most are looked at in drawn rows, adapted and polished there: all rows do the rest."""
 TURNS = 3
 """So often a candidate is put into the graph of all rows, at most."""
 LEAST = 0.1
@@ -76,6 +80,12 @@ class Judged:
     def is_kept(self) -> bool:
         """Whether the best candidate holds."""
         return self.proof is not None and self.proof.is_sure
+
+
+def for_drawn(settings: Settings) -> Settings:
+    """The settings by which drawn rows are looked at: what all rows judge needs no polish there."""
+    fewer = {name: min(most, getattr(settings, name)) for name, most in LOOKED.items()}
+    return replace(settings, **fewer)  # type: ignore[arg-type]
 
 
 def first_standing(
@@ -256,10 +266,11 @@ def _left_out(
     everything: Everything, networks: Sequence[tuple[Rival | None, Network]], ticker: Ticker
 ) -> _Losses:
     """Each half of the rows predicted with parameters of the other."""
-    rows, settings = everything.rows, everything.settings
-    halves = [rows.half(which, everything.seed) for which in (0, 1)]
+    settings, halves = everything.settings, everything.halves
+    sets = [s for _, n in networks if can_be_grouped(n, halves[0]) for s in counted_sets(n, halves[0])]
     found = []
     for test, train in (halves, halves[::-1]):
+        train.counts(sets)  # all at once
         known = []
         for rival, network in networks:
             prior = (settings if rival is None else rival.settings(settings)).prior

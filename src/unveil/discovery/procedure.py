@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from unveil.discovery.all_rows import Everything
-from unveil.discovery.among_all import Standing, first_standing, judged_among_all
+from unveil.discovery.among_all import Standing, first_standing, for_drawn, judged_among_all
 from unveil.discovery.baseline import learn_observed, learn_without
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Refused, Verdict
@@ -127,7 +127,7 @@ def discover_networks(
     settings.check(table)
     ticker = Ticker.of(progress, time_limit)
     with Workers(n_jobs) as workers:
-        whole = None if everything is None else Everything(everything, settings, seed)
+        whole = None if everything is None else Everything.of(everything, settings, seed)
         task = Task(table, settings, seed, workers, ticker, notes, whole)
         return _driven(task, first_state(task, earlier, baseline), on_round)
 
@@ -243,7 +243,8 @@ def step(task: Task, state: State) -> tuple[State, Step]:
     in part the search's. If there is time, the next round looks again, against that network.
     """
     ticker = task.ticker.part(_title(state))
-    bench = Bench.of(state.network, state.score, task.table, task.settings, task.seed)
+    settings = task.settings if task.everything is None else for_drawn(task.settings)
+    bench = Bench.of(state.network, state.score, task.table, settings, task.seed)
     looked = look_for_hidden(bench, task.workers, ticker, task.notes)
     state = replace(state, cut_short=state.cut_short or looked.cut_short)
     if task.everything is not None:
@@ -296,7 +297,7 @@ def _after(
     """The state after a round whose best candidate is kept if that is sure."""
     kept = best if sure else None
     doubted = best if kept is None else None
-    if kept is not None:
+    if kept is not None and task.everything is None:
         best = polished_together(bench, kept, ticker.part("all together", FOR_ALL))
         if not best.place.is_followed:
             best = with_cardinalities(bench, best, graced(ticker))

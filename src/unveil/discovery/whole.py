@@ -108,7 +108,7 @@ def on_all_rows(
     """The report with the networks of all rows, and what these say of them."""
     rows, ticker = in_parts(rows), Ticker.of(ticker)
     found = report.discovery
-    everything = Everything(rows, found.settings, found.seed)
+    everything = Everything.of(rows, found.settings, found.seed)
     standing = found.standing
     if standing is None:
         part = ticker.part("all rows")

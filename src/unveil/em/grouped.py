@@ -24,7 +24,14 @@ from unveil.model.prior import DirichletPrior
 from unveil.model.table_cpd import TableCPD
 from unveil.table.core import Table
 
-__all__ = ["GroupedTableEM", "can_be_grouped", "grouped_rows", "inner_network", "touching"]
+__all__ = [
+    "GroupedTableEM",
+    "can_be_grouped",
+    "counted_sets",
+    "grouped_rows",
+    "inner_network",
+    "touching",
+]
 
 Vector = npt.NDArray[np.float64]
 
@@ -50,6 +57,19 @@ def grouped_rows(network: Network, rows: PartedRows) -> Table:
     return _groups(network, around, counts)
 
 
+def counted_sets(network: Network, rows: PartedRows) -> list[tuple[int, ...]]:
+    """The sets of columns whose counts it takes: families without hidden variables, and groups."""
+    open_ = _open_families(network, rows)
+    place = {name: i for i, name in enumerate(rows.names)}
+    layout = FlatTables(network)
+    families = [
+        tuple(place[network.names[m]] for m in layout.families[v])
+        for v, name in enumerate(network.names)
+        if name not in open_
+    ]
+    return [*families, tuple(place[n] for n in touching(network, rows))]
+
+
 class GroupedTableEM(PartedTableEM):
     """EM for a network of tables over the groups of rows that are alike beside what is hidden.
 
@@ -72,9 +92,7 @@ class GroupedTableEM(PartedTableEM):
         self._hold(FlatTables(network), prior, hard)
         open_, around = _open_families(network, rows), touching(network, rows)
         closed = [v for v, name in enumerate(network.names) if name not in open_]
-        place = {name: i for i, name in enumerate(rows.names)}
-        families = [tuple(place[network.names[m]] for m in self.layout.families[v]) for v in closed]
-        *each, jointly = rows.counts([*families, tuple(place[n] for n in around)])
+        *each, jointly = rows.counts(counted_sets(network, rows))
         self._fixed = np.zeros(self.layout.size)
         for v, counts in zip(closed, each, strict=True):
             self._fixed[self._cells(v)] = counts.ravel()

@@ -25,6 +25,7 @@ from unveil.errors import DataError, Hint, SizeError, did_you_mean
 from unveil.statistics.counting import check_cells
 from unveil.statistics.moments import ConditionalMoments
 from unveil.statistics.protocol import Distinct
+from unveil.statistics.remembered import RememberedCounts
 from unveil.table.core import Table
 from unveil.table.options import Unknown
 from unveil.table.places import count, listing
@@ -68,6 +69,7 @@ class PartedRows:
         self._store = store  # its files are there as long as somebody holds it
         self._passes = [0]
         self._half: on_parts.Half | None = None
+        self._known: RememberedCounts | None = None
 
     @classmethod
     def of_tables(cls, tables: Sequence[Table], n_workers: int = 1) -> PartedRows:
@@ -160,6 +162,8 @@ class PartedRows:
 
         All sets are counted in one pass, in a few where their tables take much memory.
         """
+        if self._known is not None:
+            return self._known.counts(sets)
         return self._counted(sets, (), on_parts.counted)
 
     def shared_counts(
@@ -234,6 +238,25 @@ class PartedRows:
         )  # fmt: skip
         made._passes, made._half = self._passes, self._half
         return made
+
+    def remembering(self) -> PartedRows:
+        """The same rows, with counts that are remembered: no set is counted twice.
+
+        >>> from unveil import datasets
+        >>> rows = PartedRows.of_tables([datasets.network("asia").sample(1000, seed=1)])
+        >>> again = rows.remembering()
+        >>> _ = again.counts([(0, 1)]), again.counts([(1,)])
+        >>> again.n_passes
+        1
+        """
+        made = self.select(self.names)
+        made._known = RememberedCounts(self)
+        return made
+
+    @property
+    def known(self) -> RememberedCounts:
+        """Its counts, remembered."""
+        return self._known or RememberedCounts(self)
 
     def half(self, which: int, seed: int) -> PartedRows:
         """The first or the second (0 or 1) of two halves that the rows are dealt to by the seed.
