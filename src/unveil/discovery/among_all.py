@@ -267,7 +267,9 @@ def _left_out(
 ) -> _Losses:
     """Each half of the rows predicted with parameters of the other."""
     settings, halves = everything.settings, everything.halves
-    sets = [s for _, n in networks if can_be_grouped(n, halves[0]) for s in counted_sets(n, halves[0])]
+    sets = [
+        s for _, n in networks if can_be_grouped(n, halves[0]) for s in counted_sets(n, halves[0])
+    ]
     found = []
     for test, train in (halves, halves[::-1]):
         train.counts(sets)  # all at once
