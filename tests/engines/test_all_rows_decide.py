@@ -5,7 +5,8 @@ import pytest
 
 import unveil
 from unveil import DAG, Network, TableCPD, Variable
-from unveil.discovery.all_rows import Everything, resized, searched, without
+from unveil.discovery.all_rows import Everything, searched, without
+from unveil.discovery.states_of_all import resized
 from unveil.em import complete_rows, structural_em
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
 from unveil.em.scores import cheeseman_stutz
@@ -83,7 +84,7 @@ def test_states_are_chosen_by_all_rows():
     """Two states were found in few rows; all of them ask for the three that there are."""
     truth = star(n_states=3, n_children=6, strength=0.85)
     rows = parts_of(truth.sample(20_000, seed=2).without("H"))
-    everything = Everything(rows, unveil.discovery.Settings(), 1)
+    everything = Everything.of(rows, unveil.discovery.Settings(), 1)
     two = Variable("H", [0, 1], hidden=True)
     dag = DAG(truth.names, truth.dag.arcs)
     start = Network(

@@ -2,7 +2,7 @@
 
 What is learned without hidden variables comes from counts, which are remembered from one search to
 the next. A network with hidden variables climbs by structural EM from where it stands. `Everything`
-holds the rows, `climbed`, `searched` and `resized` give networks.
+holds the rows, `climbed` and `searched` give networks.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from unveil.discovery.patience import inside
 from unveil.discovery.rivals import Rival
 from unveil.discovery.settings import Settings
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
-from unveil.em.grouped import can_be_grouped, grouped_rows
+from unveil.em.grouped import can_be_grouped
 from unveil.em.loop import run_em
 from unveil.em.steps import em_problem
 from unveil.em.structural import StructuralEM, StructuralSettings
 from unveil.engines.rows import PartedRows
 from unveil.errors import ModelError
 from unveil.graph.dag import DAG
-from unveil.hidden.cardinality import choose_cardinality, completed_fit, local_graph
 from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
@@ -36,7 +35,7 @@ from unveil.search.legal import made_legal
 from unveil.statistics.remembered import RememberedCounts
 from unveil.statistics.selected import SelectedStatistics
 
-__all__ = ["Everything", "climbed", "fitted", "in_form_of", "resized", "searched", "without"]
+__all__ = ["BY_GROUPS", "Everything", "climbed", "fitted", "in_form_of", "searched", "without"]
 
 BY_GROUPS, BY_PASSES = 2000, 50
 """Steps of EM at most: many where rows are grouped, few where each is a pass."""
@@ -149,29 +148,6 @@ def without(
     else:
         first = Network([TableCPD.uniform(network.variable(n)) for n in others])
     return climbed(everything, first, ticker)
-
-
-def resized(everything: Everything, network: Network, name: str, ticker: Ticker) -> Network:
-    """The network with as many states of a hidden variable as all rows ask for, fitted to them.
-
-    Only where rows that are alike around it can be grouped, and no other hidden variable is near.
-    """
-    settings, rows = everything.settings, everything.rows
-    near = local_graph(network.dag, name)
-    alone = all(n == name or n in rows for n in near.nodes)
-    if settings.n_states or not alone or not can_be_grouped(network, rows):
-        return network
-    groups = grouped_rows(network, rows)
-    found = choose_cardinality(
-        groups, network.dag, name, score_sample_size=settings.equivalent_sample_size,
-        score=settings.other_score, **inside(ticker),
-    )  # fmt: skip
-    if found.n_states < 2 or found.n_states == network.variable(name).n_states:
-        return network
-    local = completed_fit(groups, near, name, found.codes, found.n_states, settings.prior)
-    changed = {name, *network.dag.children(name)}
-    cpds = [local.cpds[n] if n in changed else cpd for n, cpd in network.cpds.items()]
-    return fitted(Network(cpds), rows, settings.prior, ticker)
 
 
 def in_form_of(

@@ -23,7 +23,6 @@ from unveil.discovery.all_rows import (
     climbed,
     fitted,
     in_form_of,
-    resized,
     searched,
     without,
 )
@@ -33,6 +32,7 @@ from unveil.discovery.confirm import Confirmation
 from unveil.discovery.redundancy import redundancy
 from unveil.discovery.rivals import RIVALS, Rival
 from unveil.discovery.settings import Settings
+from unveil.discovery.states_of_all import resized
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
 from unveil.em.grouped import can_be_grouped, counted_sets
 from unveil.engines.on_parts import added
@@ -54,6 +54,8 @@ LOOKED = {"max_candidates": 15, "max_adapted": 3, "max_polished": 2}
 """So many at most are looked at in drawn rows, adapted and polished there: all rows do the rest."""
 TURNS = 3
 """So often a candidate is put into the graph of all rows, at most."""
+MOST_TURNED = 4
+"""Arcs are turned round where who they lead to then has at most so many parents."""
 LEAST = 0.1
 """A turn has to gain so many nats for another one."""
 
@@ -109,17 +111,18 @@ def judged_among_all(
     """The best of what was tried in drawn rows, on all rows, and whether it holds there."""
     settings, rows = everything.settings, everything.rows
     screened: list[tuple[float, Candidate, Network]] = []
+    seen: set[frozenset[str]] = set()
     for candidate in _worth_taking(tried):
         ticker.offer("", 0, standing.score, detail=f"{candidate.n_states} states, all rows")
         own = fitted(candidate.network, rows, settings.prior, ticker)
-        starts = [own, *_put_in(everything, standing.network.dag, own, candidate.name, ticker)]
-        screened += [(everything.score(n), candidate, n) for n in starts]
+        starts = _put_in(everything, standing.network.dag, own, candidate.name, ticker, seen)
+        screened += [(everything.score(n), candidate, n) for n in [own, *starts]]
         if not ticker.keep_going():
             break
     screened.sort(key=lambda x: -x[0])
     # A climb takes tens of passes, so the best goes first, and mostly alone.
     for _, best, first in screened:
-        found = _adapted(everything, standing, first, best.name, ticker)
+        found = _adapted(everything, standing, first, best.name, ticker, seen)
         if not _is_superfluous(everything, found, best.name):
             break
     else:
@@ -152,7 +155,12 @@ def _worth_taking(tried: Sequence[Candidate | Refused]) -> list[Candidate]:
 
 
 def _adapted(
-    everything: Everything, standing: Standing, first: Network, name: str, ticker: Ticker
+    everything: Everything,
+    standing: Standing,
+    first: Network,
+    name: str,
+    ticker: Ticker,
+    seen: set[frozenset[str]],
 ) -> Network:
     """A candidate on all rows, in turns: climbing, and put into their graph in a clean way.
 
@@ -166,7 +174,7 @@ def _adapted(
         if own <= score + LEAST:
             break
         best, score = found, own
-        starts = _put_in(everything, standing.network.dag, best, name, ticker)
+        starts = _put_in(everything, standing.network.dag, best, name, ticker, seen)
         if not starts or not ticker.keep_going():
             break
         first = max(starts, key=everything.score)
@@ -174,9 +182,17 @@ def _adapted(
 
 
 def _put_in(
-    everything: Everything, dag: DAG, network: Network, name: str, ticker: Ticker
+    everything: Everything,
+    dag: DAG,
+    network: Network,
+    name: str,
+    ticker: Ticker,
+    seen: set[frozenset[str]],
 ) -> list[Network]:
-    """The graph of all rows with a hidden parent of its neighbours, and of those near them too."""
+    """The graph of all rows with a hidden parent of its neighbours, and of those near them too.
+
+    Not of children that were `seen` before.
+    """
     if not can_be_shared(network, everything.rows):
         return []
     completed = ExpectedCounts(network, everything.rows, everything.known)
@@ -185,13 +201,34 @@ def _put_in(
     linked = {x for x in dag.nodes if 2 * len(near & set(dag.neighbours(x))) >= len(near)}
     found = []
     for children in dict.fromkeys([frozenset(near), frozenset(near | linked - {name})]):
-        kept = [(x, y) for x, y in dag.arcs if not {x, y} <= children and name not in (x, y)]
+        if children in seen:
+            continue
+        seen.add(children)
         nodes = [name, *(n for n in network.names if n != name)]
-        star = DAG(nodes, [*kept, *((name, x) for x in sorted(children))])
+        star = DAG(nodes, _with_parent(everything, dag, name, children))
         own = fit(star, completed, everything.settings.prior)
         own = fitted(own, everything.rows, everything.settings.prior, ticker)
         found.append(resized(everything, own, name, ticker))
     return found
+
+
+def _with_parent(
+    everything: Everything, dag: DAG, name: str, children: frozenset[str]
+) -> list[tuple[str, str]]:
+    """The arcs of a graph with a hidden parent of some nodes, who have no other parents.
+
+    Arcs into them may stand for it too. They are turned, so that the children come before all
+    others, where nothing forbids that and who they lead to then has few parents; else left out.
+    """
+    limits = everything.settings.limits()
+    most = min(limits.max_parents or MOST_TURNED, MOST_TURNED) if limits.only_max_parents else 0
+    outside = [(x, y) for x, y in dag.arcs if y not in children and name not in (x, y)]
+    parents = {y: {x for x, z in outside if z == y} for y in dag.nodes}
+    for x, y in dag.arcs:
+        if y in children and x not in children | {name} and len(parents[x] | {y}) <= most:
+            parents[x].add(y)
+    turned = [(x, y) for y in dag.nodes for x in sorted(parents[y])]
+    return [*turned, *((name, x) for x in sorted(children))]
 
 
 def _with_better(everything: Everything, standing: Standing, network: Network) -> Standing:
