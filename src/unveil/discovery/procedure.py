@@ -28,7 +28,7 @@ from unveil.discovery.confirm import Confirmation, confirm, luck_in_errors
 from unveil.discovery.joint import polished_together
 from unveil.discovery.notes import Notes
 from unveil.discovery.patience import graced
-from unveil.discovery.phases import look_for_hidden
+from unveil.discovery.phases import WIDE_SIZES, look_for_hidden
 from unveil.discovery.settings import Settings
 from unveil.discovery.workers import Workers
 from unveil.em.short import short_em
@@ -243,9 +243,11 @@ def step(task: Task, state: State) -> tuple[State, Step]:
     in part the search's. If there is time, the next round looks again, against that network.
     """
     ticker = task.ticker.part(_title(state))
-    settings = task.settings if task.everything is None else for_drawn(task.settings)
+    settings, sizes = task.settings, WIDE_SIZES
+    if task.everything is not None:
+        settings, sizes = for_drawn(settings), WIDE_SIZES[:1]
     bench = Bench.of(state.network, state.score, task.table, settings, task.seed)
-    looked = look_for_hidden(bench, task.workers, ticker, task.notes)
+    looked = look_for_hidden(bench, task.workers, ticker, task.notes, wide_sizes=sizes)
     state = replace(state, cut_short=state.cut_short or looked.cut_short)
     if task.everything is not None:
         return _step_among_all(task, task.everything, state, bench, looked.tried, ticker)
