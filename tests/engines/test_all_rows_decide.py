@@ -6,6 +6,7 @@ import pytest
 import unveil
 from unveil import DAG, Network, TableCPD, Variable
 from unveil.discovery.all_rows import Everything, searched, without
+from unveil.discovery.among_all import _with_parent
 from unveil.discovery.states_of_all import resized
 from unveil.em import complete_rows, structural_em
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
@@ -49,6 +50,42 @@ def test_expected_counts_are_those_of_completed_rows():
             own = completed.counts([[there[n] for n in names]])[0]
             np.testing.assert_allclose(counts, own, atol=1e-9)
     assert not can_be_shared(asia, parts_of(asia.sample(50, seed=1)))
+
+
+def test_expected_counts_with_and_without_the_columns_around(monkeypatch):
+    """Sharing out rows and sharing out tables of counts is the same."""
+    asia = unveil.datasets.network("asia")
+    rows = parts_of(asia.sample(300, seed=2).without(["lung", "either"]))
+    sets = [[6], [7, 0], [0, 6, 7, 3], [2, 5], [1, 7]]
+    by_tables = ExpectedCounts(asia, rows).counts(sets)
+    monkeypatch.setattr("unveil.em.expected_counts.MOST_CELLS", 0)
+    by_rows = ExpectedCounts(asia, rows).counts(sets)
+    for one, other in zip(by_tables, by_rows, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+
+
+def test_remembered_counts_take_no_further_pass():
+    rows = parts_of(unveil.datasets.network("asia").sample(300, seed=2))
+    known, half = rows.remembering(), rows.half(1, seed=5).remembering()
+    for counted in (known, half):
+        first = counted.counts([(0, 3, 5)])[0]
+        before = counted.n_passes
+        np.testing.assert_array_equal(counted.counts([(5, 0)])[0], first.sum(axis=1).T)
+        assert counted.n_passes == before
+    np.testing.assert_array_equal(known.counts([(2, 1)])[0], rows.counts([(2, 1)])[0])
+
+
+def test_a_parent_is_put_in_cleanly():
+    """Children have no other parent; arcs into them are turned, and none makes a cycle."""
+    table = star().sample(200, seed=1).without("H")
+    everything = Everything(parts_of(table), unveil.discovery.Settings(), 1)
+    dag = DAG(table.names, [("x5", "x0"), ("x5", "x1"), ("x0", "x1"), ("x1", "x2"), ("x4", "x3")])
+    arcs = _with_parent(everything, dag, "H", frozenset(["x0", "x1", "x3"]))
+    made = DAG(["H", *table.names], arcs)
+    assert all(made.parents(x) == ("H",) for x in ("x0", "x1", "x3"))
+    assert set(made.parents("x5")) == {"x0", "x1"}
+    assert made.has_arc("x1", "x2")
+    assert made.has_arc("x3", "x4")
 
 
 def test_structural_em_in_parts_is_that_of_completed_rows():

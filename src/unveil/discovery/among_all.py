@@ -87,7 +87,7 @@ class Judged:
 def for_drawn(settings: Settings) -> Settings:
     """The settings by which drawn rows are looked at: what all rows judge needs no polish there."""
     fewer = {name: min(most, getattr(settings, name)) for name, most in LOOKED.items()}
-    return replace(settings, **fewer)  # type: ignore[arg-type]
+    return replace(settings, **fewer)
 
 
 def first_standing(

@@ -43,7 +43,7 @@ from unveil.progress import Ticker
 
 __all__ = ["WIDE_SIZES", "Looked", "look_for_hidden"]
 
-WIDE_SIZES = (2, 3, 4, 5, 6)
+WIDE_SIZES: tuple[int, ...] = (2, 3, 4, 5, 6)
 """Numbers of states that a parent of everything begins with."""
 FOR_PLACES, FOR_POLISHING = 0.15, 0.6
 """The shares of the time left that finding places and all turns of polishing may take."""

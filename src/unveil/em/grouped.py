@@ -28,7 +28,6 @@ __all__ = [
     "GroupedTableEM",
     "can_be_grouped",
     "counted_sets",
-    "grouped_rows",
     "inner_network",
     "touching",
 ]
@@ -48,13 +47,6 @@ def can_be_grouped(network: Network, rows: PartedRows) -> bool:
     if not around:
         return len(shown) == len(network.names)
     return math.prod(network.variable(n).n_states for n in around) <= MOST_GROUPS
-
-
-def grouped_rows(network: Network, rows: PartedRows) -> Table:
-    """The columns beside hidden variables, each configuration that occurs as a weighted row."""
-    around = touching(network, rows)
-    counts = rows.counts([tuple(rows.names.index(n) for n in around)])[0]
-    return _groups(network, around, counts)
 
 
 def counted_sets(network: Network, rows: PartedRows) -> list[tuple[int, ...]]:
