@@ -148,10 +148,13 @@ def _is_superfluous(everything: Everything, network: Network, name: str) -> bool
 
 
 def _worth_taking(tried: Sequence[Candidate | Refused]) -> list[Candidate]:
-    """The best candidates, each set of neighbours once before any comes twice."""
-    verdicts = (Verdict.PAYS, Verdict.PREDICTS_NO_BETTER)
-    paying = [c for c in tried if isinstance(c, Candidate) and c.verdict in verdicts and c.gain > 0]
-    return foremost(paying, TAKEN)
+    """The best candidates, each set of neighbours once before any comes twice.
+
+    Whether they pay is for all rows to say: a faint one does not among those that were drawn.
+    """
+    verdicts = (Verdict.PAYS, Verdict.PREDICTS_NO_BETTER, Verdict.DOES_NOT_PAY)
+    settled = [c for c in tried if isinstance(c, Candidate) and c.verdict in verdicts]
+    return foremost(settled, TAKEN)
 
 
 def _adapted(
