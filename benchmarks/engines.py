@@ -27,8 +27,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from common import machine, markdown_table, versions, write_json
+from planted import PLANTED, planted_network, true_network
 
 FILE_ROWS = 5_000_000
 GROUP_ROWS = 1_000_000
@@ -41,7 +41,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000_000)
     parser.add_argument("--alarm-rows", type=int, default=5_000_000)
     parser.add_argument("--cluster-rows", type=int, default=5_000_000)
-    parser.add_argument("--sample", type=int, default=10_000)
+    parser.add_argument("--sample", type=int, help="rows to draw; by default as discover does")
+    parser.add_argument("--seed", type=int, default=1, help="for --only hidden: rows and discovery")
+    parser.add_argument(
+        "--planted", choices=["benchmark", *PLANTED], default="benchmark",
+        help="for --only hidden: the network that rows are made from",
+    )  # fmt: skip
     parser.add_argument("--repeats", type=int, default=2, help="how often clusters take turns")
     parser.add_argument("--n-jobs", type=int, default=None)
     parser.add_argument("--only", nargs="*", default=[*GROUPS])
@@ -54,20 +59,22 @@ def main() -> None:
         return
     options.work.mkdir(parents=True, exist_ok=True)
     found: dict[str, Any] = {}
+    note = "a shared machine of two cores: see processor seconds beside wall seconds"
     if options.out and options.out.exists():
-        found = json.loads(options.out.read_text())["cases"]
+        earlier = json.loads(options.out.read_text())
+        found, note = earlier["cases"], earlier["note"]
     for name in options.only:
         found |= GROUPS[name](options)
         if options.out:
             record = {
                 "machine": machine(),
                 "versions": versions(["unveil", "pyarrow", "duckdb", "dask", "distributed"]),
-                "note": "a shared machine of two cores: see processor seconds beside wall seconds",
+                "note": note,
                 "cases": found,
             }
             write_json(options.out, record)
     if not options.keep:
-        shutil.rmtree(options.work / "rows", ignore_errors=True)
+        shutil.rmtree(_folder(options), ignore_errors=True)
         shutil.rmtree(options.work / "alarm", ignore_errors=True)
     rows = [
         [name, f"{r['seconds']:.1f}", f"{r['processor']:.1f}", f"{r['peak_mib']:,.0f}"]
@@ -82,7 +89,8 @@ def _child(case: str, options: argparse.Namespace, **changes: Any) -> dict[str, 
     given = {
         "--work": options.work, "--rows": options.rows, "--alarm-rows": options.alarm_rows,
         "--sample": options.sample, "--n-jobs": options.n_jobs,
-        "--cluster-rows": options.cluster_rows,
+        "--cluster-rows": options.cluster_rows, "--seed": options.seed,
+        "--planted": options.planted,
     } | {f"--{k.replace('_', '-')}": v for k, v in changes.items()}  # fmt: skip
     words = [str(x) for k, v in given.items() if v is not None for x in (k, v)]
     began = time.monotonic()
@@ -109,37 +117,14 @@ def _child(case: str, options: argparse.Namespace, **changes: Any) -> dict[str, 
 # Rows -------------------------------------------------------------------------------------------
 
 
-def true_network() -> Any:
-    """Twenty columns: six behind a hidden variable of three states, the others a sparse graph."""
-    from unveil import Network, TableCPD, Variable
-
-    generator = np.random.default_rng(7)
-    sizes = [2, 3, 2, 3, 2, 4, *([2, 3] * 7)]
-    hidden = Variable("H", [0, 1, 2], hidden=True)
-    columns = [
-        Variable(f"c{i:02}", [f"{'abcd'[s]}{i}" for s in range(k)] if i % 2 else list(range(k)))
-        for i, k in enumerate(sizes)
-    ]
-    parents: dict[int, list[Any]] = {i: [hidden] for i in range(6)}
-    for i in range(6, 20):
-        chosen = generator.choice(i, size=min(2, i), replace=False)
-        parents[i] = [columns[j] for j in sorted(chosen.tolist())]
-    cpds = [TableCPD(hidden, [], np.array([0.5, 0.3, 0.2]))]
-    for i, column in enumerate(columns):
-        shape = [p.n_states for p in parents[i]]
-        values = generator.dirichlet(np.full(column.n_states, 0.6), shape)
-        values = 0.9 * values + 0.1 / column.n_states
-        cpds.append(TableCPD(column, parents[i], values))
-    return Network(cpds)
-
-
 def _make(options: argparse.Namespace) -> dict[str, Any]:
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    folder = options.work / "rows"
+    folder = _folder(options)
     folder.mkdir(parents=True, exist_ok=True)
-    network = true_network()
+    network = planted_network(options.planted)
+    first = 1_000_000 * (options.seed - 1)
     for number in range(-(-options.rows // FILE_ROWS)):
         path = folder / f"part-{number:03}.parquet"
         if path.exists():
@@ -149,7 +134,8 @@ def _make(options: argparse.Namespace) -> dict[str, Any]:
             size = min(GROUP_ROWS, options.rows - number * FILE_ROWS - group * GROUP_ROWS)
             if size <= 0:
                 break
-            table = network.sample(size, seed=1000 * number + group).without("H")
+            table = network.sample(size, seed=first + 1000 * number + group)
+            table = table.select([n for n in table.names if n != "H"])
             plain = {n: table.to_arrow().column(n) for n in table.names}
             arrow = pa.table({n: c.cast(c.type.value_type) for n, c in plain.items()})
             writer = writer or parquet.ParquetWriter(str(path) + ".part", arrow.schema)
@@ -160,12 +146,19 @@ def _make(options: argparse.Namespace) -> dict[str, Any]:
     return {"bytes": sum(p.stat().st_size for p in folder.glob("*.parquet"))}
 
 
+def _folder(options: argparse.Namespace) -> Path:
+    """Where the rows are: those of each network and seed by themselves."""
+    which = "" if options.planted == "benchmark" else f"-{options.planted}"
+    found: Path = options.work / f"rows{which}{'' if options.seed == 1 else f'-{options.seed}'}"
+    return found
+
+
 def _some_files(options: argparse.Namespace, n_rows: int) -> Path:
     """A folder with links to as many files as hold so many rows."""
     folder = options.work / f"first-{n_rows}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    for path in sorted((options.work / "rows").glob("*.parquet"))[: max(1, n_rows // FILE_ROWS)]:
+    for path in sorted(_folder(options).glob("*.parquet"))[: max(1, n_rows // FILE_ROWS)]:
         os.link(path, folder / path.name)
     return folder
 
@@ -174,7 +167,7 @@ def _scan(options: argparse.Namespace) -> dict[str, Any]:
     import pyarrow.dataset as ds
 
     n_rows = 0
-    for batch in ds.dataset(options.work / "rows").to_batches():
+    for batch in ds.dataset_folder(options).to_batches():
         n_rows += batch.num_rows
     return {"rows": n_rows}
 
@@ -184,7 +177,7 @@ def _rows(options: argparse.Namespace) -> dict[str, Any]:
     from unveil.engines import PartedRows
 
     times: dict[str, Any] = {}
-    rows: Any = _timed(times, "open", lambda: _open(options.work / "rows", options, CEILING))
+    rows: Any = _timed(times, "open", lambda: _open(_folder(options), options, CEILING))
     times["rows"] = rows.n_rows
     parted = isinstance(rows, PartedRows)
     times["parts"], times["stored"] = (len(rows.parts), rows.n_stored) if parted else (1, len(rows))
@@ -212,20 +205,26 @@ def _hidden(options: argparse.Namespace) -> dict[str, Any]:
     times: dict[str, Any] = {}
     folder = _some_files(options, options.rows)
     rows: Any = _timed(times, "open", lambda: _open(folder, options, CEILING))
-    times["rows"], times["drawn"] = rows.n_rows, options.sample
+    times["rows"] = rows.n_rows
     found = _timed(
         times, "discover",
         lambda: unveil.discover(
-            rows, sample=options.sample, max_hidden=1, seed=1, evidence=False, straw_men=False,
-            n_jobs=options.n_jobs,
+            rows, sample=options.sample, max_hidden=1, seed=options.seed, evidence=False,
+            straw_men=False, n_jobs=options.n_jobs,
         ),
     )  # fmt: skip
     times["hidden"] = {
         h: [found.network.variable(h).n_states, list(found.network.dag.children(h))]
         for h in found.hidden
     }
-    times["passes"] = rows.n_passes
+    times["planted"], times["seed"] = options.planted, options.seed
+    network = planted_network(options.planted)
+    times["truth"] = {
+        h: [network.variable(h).n_states, list(network.dag.children(h))] for h in network.hidden
+    }
+    times["passes"] = getattr(rows, "n_passes", 0)
     if found.whole is not None:
+        times["drawn"] = found.whole.n_drawn
         times["all rows"] = {k: v for k, v in found.whole.to_dict().items() if k != "words"}
     shutil.rmtree(folder)
     return times
@@ -258,7 +257,10 @@ def group_rows(options: argparse.Namespace) -> dict[str, Any]:
 
 def group_hidden(options: argparse.Namespace) -> dict[str, Any]:
     _child("make", options)
-    return {f"{options.rows:,} rows: discover": _child("hidden", options)}
+    name = f"{options.rows:,} rows: discover"
+    if (options.planted, options.seed) != ("benchmark", 1):
+        name += f", {options.planted}, seed {options.seed}"
+    return {name: _child("hidden", options)}
 
 
 # Flat memory ------------------------------------------------------------------------------------

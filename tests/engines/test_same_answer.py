@@ -197,7 +197,10 @@ def test_discovery_in_drawn_rows_is_judged_on_all(monkeypatch):
     assert report.hidden == ("H1",)
     assert whole.is_sure
     assert (whole.n_cases, whole.n_drawn) == (1500, 500)
-    assert whole.gain > 50
+    # The rival is the best network that all rows give, not that of the drawn ones.
+    best = unveil.learn(table, seed=1).search.score
+    assert whole.score_without == pytest.approx(best, rel=1e-10)
+    assert whole.gain > 15
     score = cheeseman_stutz(report.network, table)
     assert whole.score == pytest.approx(score, rel=1e-10)
     assert "All rows confirm" in report.summary

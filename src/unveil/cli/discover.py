@@ -143,7 +143,7 @@ def discover(
         typer.Option(
             min=100,
             help="Look for candidates in so many rows drawn from all, and judge them on all.",
-            show_default="all, or 50,000 if they do not fit",
+            show_default="all, or 10,000 of many that are read in pieces",
         ),
     ] = None,
     time_limit: TimeLimit = None,
@@ -160,10 +160,8 @@ def discover(
     from unveil.discovery import RunFolder, Settings
     from unveil.discovery.call import is_numbers, refuse_states
     from unveil.discovery.naming import check_names, named
-    from unveil.discovery.whole import drawn_rows, on_all_rows
-    from unveil.engines import PartedRows
+    from unveil.discovery.whole import are_many, drawn_rows
     from unveil.formats import load
-    from unveil.progress import Ticker
     from unveil.report import write_discovery
     from unveil.score import ArcPenalty as Penalty
 
@@ -180,7 +178,7 @@ def discover(
     else:
         read, table = read_and_prepared(*ready, numbers=True)
         rows = table if sample is not None else None
-    if sample is not None or isinstance(rows, PartedRows):
+    if sample is not None or (rows is not None and are_many(rows)):
         assert rows is not None
         if seed is None:
             seed = secrets.randbelow(2**31)
@@ -219,12 +217,9 @@ def discover(
     with live_progress("nats") as listener:
         report = folder.discover(
             progress=listener, straw_men=straw_men, resamples=resamples, folds=folds,
-            time_limit=allowance.part(1 - FOR_THE_REPORT), n_jobs=n_jobs,
+            time_limit=allowance.part(1 - FOR_THE_REPORT), n_jobs=n_jobs, everything=rows,
         )  # fmt: skip
     as_found = report
-    if rows is not None:
-        with live_progress("nats") as listener:
-            report = on_all_rows(report, rows, Ticker.of(listener, allowance.left))
     report = named(report.with_rows(read, id, columns_named(compare, read.names)), names)
     say(report.summary)
     for found in report.agreements:

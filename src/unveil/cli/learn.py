@@ -155,7 +155,7 @@ def learn(
         settings["restarts"] = restarts
     _tell_of_parts(table)
     if not table.is_complete:
-        note(f"{table.n_missing:,} cells are empty: learning by structural EM")
+        note(f"{_n_empty(table):,.0f} cells are empty: learning by structural EM")
     if score is None and default_score(table).name == "mdl":
         note(
             f"{table.n_rows:,} rows for {table.n_columns} columns: scored by mdl, which predicts "
@@ -366,3 +366,12 @@ def _pictures(
             paths=paths,
         ).write(page)
         say(f"page written to {page}")
+
+
+def _n_empty(table: Table | PartedRows) -> float:
+    """How many cells are empty; a row that stands for several cases counts as often."""
+    from unveil.table import Table
+
+    if isinstance(table, Table):
+        return float(sum(table.row_weights[table.missing(n)].sum() for n in table.names))
+    return table.n_missing

@@ -25,7 +25,7 @@ from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round, discover_networks
 from unveil.discovery.settings import Settings
 from unveil.discovery.summary import headline, summary
-from unveil.discovery.whole import AllRows, drawn_rows, on_all_rows
+from unveil.discovery.whole import AllRows, are_many, drawn_rows, in_parts, on_all_rows
 from unveil.em.completion import complete_rows
 from unveil.engines.door import Memory, opened
 from unveil.engines.rows import PartedRows
@@ -44,7 +44,7 @@ from unveil.table.order import tell_of_order
 from unveil.table.places import tell
 from unveil.table.prepare import undecided
 
-__all__ = ["DiscoveryReport", "discover", "is_numbers", "refuse_states"]
+__all__ = ["DiscoveryReport", "discover", "discover_states", "is_numbers", "refuse_states"]
 
 FOR_EVIDENCE = 0.2
 """The share of a time limit that is kept for the evidence."""
@@ -216,9 +216,10 @@ def discover(
     `on_round` and `notes` are for going on after an interruption, see `discover_networks`.
 
     Rows that are read in pieces (`unveil.open_rows` tells of these, of `memory` and of `engine`)
-    are worked on like a table if they fit in memory. If not, or if a `sample` of so many rows is
-    asked for, candidates are looked for in rows drawn by the seed, and what is kept is fitted to
-    all rows and judged on them: `report.whole`. The evidence is that of the drawn rows.
+    are worked on like a table if they fit in memory and are at most 200,000 different ones. If not,
+    or if a `sample` of so many rows is asked for, candidates are looked for in rows drawn by the
+    seed (10,000), and all rows decide what is kept: `report.whole`. Resampling and straw men are
+    those of the drawn rows.
 
     Nothing is learned from `id` either, which says who a row is, nor from the columns of `compare`,
     with which the hidden states are cross-tabulated. Whatever was left out travels into
@@ -239,12 +240,13 @@ def discover(
     away = [*([drop] if isinstance(drop, str) else drop), *compare, *([] if id is None else [id])]
     ready = discretize, n_bins, keep
     rows = _rows_in_pieces(data, weights, away, ready, id, compare, memory, engine)
+    in_pieces = rows is not None
     if rows is not None or sample is not None:
         if rows is None:
             rows = read_and_ready(data, weights, dict.fromkeys(away), *ready, numbers=True)[1]
         if seed is None:
             seed = int(np.random.default_rng().integers(2**31))
-    if rows is not None and (sample is not None or isinstance(rows, PartedRows)):
+    if rows is not None and (sample is not None or (in_pieces and are_many(rows))):
         if id is not None or compare:
             raise DataError("id and compare need all rows in memory; leave them out")
         read = table = drawn_rows(rows, sample, seed or 0)
@@ -267,11 +269,42 @@ def discover(
         raise DataError("NumberSettings are for tables of continuous columns; give a Settings")
     settings = changed(settings or Settings(), changes, "discover")
     names = check_names(name, state_names, read.names)
+    report = discover_states(
+        table, settings, rows, evidence=evidence, straw_men=straw_men, resamples=resamples,
+        folds=folds, earlier=earlier, seed=seed, progress=ticker, n_jobs=n_jobs, on_round=on_round,
+        notes=notes,
+    )  # fmt: skip
+    return named(report if read is table else report.with_rows(read, id, compare), names)
+
+
+def discover_states(
+    table: Table,
+    settings: Settings,
+    everything: Table | PartedRows | None = None,
+    *,
+    evidence: bool = True,
+    straw_men: bool = True,
+    resamples: int = 10,
+    folds: int = 5,
+    earlier: Sequence[Round] = (),
+    seed: int | None = None,
+    progress: Progress | None = None,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    on_round: Callable[[Sequence[Round]], None] | None = None,
+    notes: Notes | None = None,
+) -> DiscoveryReport:
+    """The same of a discrete table that is ready.
+
+    If its rows are drawn from `everything`, what is found there is judged on all rows.
+    """
+    ticker = Ticker.of(progress, time_limit)
+    rows = None if everything is None else in_parts(everything)
     if not settings.blocks:
         tell_of_order(table)
     searching = ticker.part(share=1.0 - FOR_EVIDENCE if evidence or straw_men else 1.0)
     found = discover_networks(
-        table, settings, earlier, None, seed, searching, None, n_jobs, on_round, notes
+        table, settings, earlier, None, seed, searching, None, n_jobs, on_round, notes, rows
     )
     proofs = {}
     folds = min(folds, n_cases(table))
@@ -292,9 +325,7 @@ def discover(
         own, compared = _straw_men(found, table, folds, ticker.part("straw men"))
     stopped = found.stopped if found.stopped != "converged" else ticker.reason or "converged"
     report = DiscoveryReport(found, proofs, meanings, tuple(compared), table, own, stopped)
-    if rows is not None:
-        report = on_all_rows(report, rows, ticker)
-    return named(report if read is table else report.with_rows(read, id, compare), names)
+    return report if rows is None else on_all_rows(report, rows, ticker)
 
 
 def _rows_in_pieces(
@@ -315,7 +346,7 @@ def _rows_in_pieces(
             hint=Hint("unveil.infer.write_posteriors.", "unveil predict."),
         )
     rows: Table | PartedRows = found
-    return rows.as_table() if isinstance(rows, PartedRows) and rows.fits() else rows
+    return rows.as_table() if isinstance(rows, PartedRows) and not are_many(rows) else rows
 
 
 def is_numbers(table: Table, discretize: str | None = None) -> bool:

@@ -61,6 +61,8 @@ class Confirmation:
     without: LogLoss | None = None
     beyond: LogLoss | None = None
     max_luck: float = 0.05
+    of_all: bool = False
+    """Whether it was taken from drawn rows to all, where two halves are the folds."""
 
     @property
     def error(self) -> float:

@@ -146,7 +146,7 @@ def evidence_for(
         words = f"resample {done} of {n_resamples}"
         if not ticker.offer(f"evidence for {name}", done, float("nan"), detail=words):
             break
-    gain = round_.kept.gain
+    gain = proof.nats if proof.of_all else round_.kept.gain
     share = wins / done if done else float("nan")
     return Evidence(
         name, gain, gain_in_words(name, gain), proof.saved, share, done, proof.error,

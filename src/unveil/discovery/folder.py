@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from unveil.discovery.call import DiscoveryReport, discover
+from unveil.discovery.call import DiscoveryReport, discover_states
 from unveil.discovery.memory import rounds_as_json, rounds_from_json
 from unveil.discovery.notes import Notes
 from unveil.discovery.procedure import Round
@@ -97,7 +97,8 @@ class RunFolder:
     def discover(self, *, progress: Listener | None = None, **options: Any) -> DiscoveryReport:
         """What `discover` finds, going on from before; the folder knows of all that is done.
 
-        `options` are those of `discover`.
+        `options` are those of `discover_states`: `everything` are the rows that the table's are
+        drawn from, if they are.
         """
         if not self.resumed:
             self._make_room()
@@ -113,12 +114,10 @@ class RunFolder:
 
         self.notes.changed = self._save_now_and_then
         try:
-            report = discover(
-                self.table, settings=self.settings, earlier=self.earlier, seed=self.seed,
+            return discover_states(
+                self.table, self.settings, earlier=self.earlier, seed=self.seed,
                 progress=tell, on_round=on_round, notes=self.notes, **options,
             )  # fmt: skip
-            assert isinstance(report, DiscoveryReport)
-            return report
         except BaseException:
             self._save_anyway()
             self._unlock()  # whoever holds the traceback must not hold the folder

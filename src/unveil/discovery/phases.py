@@ -41,9 +41,9 @@ from unveil.discovery.workers import Work, Workers
 from unveil.hidden.candidate import fresh_name
 from unveil.progress import Ticker
 
-__all__ = ["Looked", "look_for_hidden"]
+__all__ = ["WIDE_SIZES", "Looked", "look_for_hidden"]
 
-WIDE_SIZES = (2, 3, 4, 5, 6)
+WIDE_SIZES: tuple[int, ...] = (2, 3, 4, 5, 6)
 """Numbers of states that a parent of everything begins with."""
 FOR_PLACES, FOR_POLISHING = 0.15, 0.6
 """The shares of the time left that finding places and all turns of polishing may take."""
@@ -85,7 +85,12 @@ class Outcome:
 
 
 def look_for_hidden(
-    bench: Bench, workers: Workers, ticker: Ticker, notes: Notes | None = None
+    bench: Bench,
+    workers: Workers,
+    ticker: Ticker,
+    notes: Notes | None = None,
+    *,
+    wide_sizes: Sequence[int] = WIDE_SIZES,
 ) -> Looked:
     """All candidates of a round, the best first; what `notes` tell of is not done again.
 
@@ -104,7 +109,10 @@ def look_for_hidden(
     name = fresh_name([*bench.network.names, *bench.table.names])
     if settings.method_for(bench.table) == "bottleneck":
         return _followed(bench, do, outcomes, name)
-    started = [*do(WIDE, _wide_stars(bench, name)), *do(RANDOM, _random_stars(bench, name))]
+    started = [
+        *do(WIDE, _wide_stars(bench, name, wide_sizes)),
+        *do(RANDOM, _random_stars(bench, name)),
+    ]
     places = _places(bench, name, ticker)
     longer = 1 if ticker.time_left() is None else LONGER
     looked = do(LOOK, places[: longer * settings.max_candidates])
@@ -208,11 +216,11 @@ def _places(bench: Bench, name: str, ticker: Ticker) -> tuple[Place, ...]:
     return places_with_a_signature(bench, name, ticker.part(share=FOR_PLACES))
 
 
-def _wide_stars(bench: Bench, name: str) -> list[Star]:
+def _wide_stars(bench: Bench, name: str, sizes: Sequence[int]) -> list[Star]:
     """Parents of everything, their states from clustered rows: latent classes, to begin with."""
     if bench.network.hidden:
         return []
-    sizes = WIDE_SIZES if bench.n_states is None else (bench.n_states,)
+    sizes = sizes if bench.n_states is None else (bench.n_states,)
     place = place_of_everything(bench, name)
     return [Star(place, k, "cluster", bench.seed) for k in sizes]
 

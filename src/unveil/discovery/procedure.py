@@ -17,6 +17,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from unveil.discovery.all_rows import Everything
+from unveil.discovery.among_all import Standing, first_standing, for_drawn, judged_among_all
 from unveil.discovery.baseline import learn_observed, learn_without
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Refused, Verdict
@@ -26,10 +28,11 @@ from unveil.discovery.confirm import Confirmation, confirm, luck_in_errors
 from unveil.discovery.joint import polished_together
 from unveil.discovery.notes import Notes
 from unveil.discovery.patience import graced
-from unveil.discovery.phases import look_for_hidden
+from unveil.discovery.phases import WIDE_SIZES, look_for_hidden
 from unveil.discovery.settings import Settings
 from unveil.discovery.workers import Workers
 from unveil.em.short import short_em
+from unveil.engines.rows import PartedRows
 from unveil.errors import DataError, Hint
 from unveil.model.network import Network
 from unveil.progress import Progress, Step, StopReason, Ticker, run
@@ -80,6 +83,8 @@ class Discovery(Record):
     seed: int
     settings: Settings
     elapsed: float
+    standing: Standing | None = None
+    """The networks of all rows, where candidates came from drawn ones and were judged on all."""
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -103,13 +108,15 @@ def discover_networks(
     n_jobs: int | None = None,
     on_round: Callable[[Sequence[Round]], None] | None = None,
     notes: Notes | None = None,
+    everything: PartedRows | None = None,
 ) -> Discovery:
     """Find hidden variables in a discrete table; gaps are allowed.
 
     It goes on after rounds of an `earlier` run that kept something. `baseline` is the network
     without hidden variables (learned if not given). Stopped early, it gives the best so far;
     `on_round` is told all rounds whenever one is over. `notes` remember what is done within a
-    round: what they tell of is not done again.
+    round: what they tell of is not done again. If the table has rows drawn from `everything`, what
+    is kept is decided there (`unveil.discovery.among_all`).
     """
     settings = settings or Settings()
     if seed is None:
@@ -120,7 +127,8 @@ def discover_networks(
     settings.check(table)
     ticker = Ticker.of(progress, time_limit)
     with Workers(n_jobs) as workers:
-        task = Task(table, settings, seed, workers, ticker, notes)
+        whole = None if everything is None else Everything.of(everything, settings, seed)
+        task = Task(table, settings, seed, workers, ticker, notes, whole)
         return _driven(task, first_state(task, earlier, baseline), on_round)
 
 
@@ -147,7 +155,7 @@ def _driven(
         stopped = "time limit"
     return Discovery(
         state.network, state.score, state.baseline, state.baseline_score, state.rounds,
-        ticker.reason or stopped, task.seed, task.settings, ticker.elapsed,
+        ticker.reason or stopped, task.seed, task.settings, ticker.elapsed, state.standing,
     )  # fmt: skip
 
 
@@ -161,6 +169,7 @@ class Task:
     workers: Workers
     ticker: Ticker
     notes: Notes | None = None
+    everything: Everything | None = None
 
     def learned(self, key: str, learn: Callable[[Ticker], Network], ticker: Ticker) -> Network:
         """The network that is noted under a key, or else learned (and, if not cut short, noted)."""
@@ -183,7 +192,7 @@ class State:
 
     `network` is the best so far, with what it scores; `baseline` the one without hidden variables.
     `finished` says that there is nothing more to look for, `cut_short` that time was too short for
-    all of some phase.
+    all of some phase. `standing` is where things stand on all rows, if these are drawn from them.
     """
 
     network: Network
@@ -194,6 +203,7 @@ class State:
     second_chances: int = SECOND_CHANCES
     finished: bool = False
     cut_short: bool = False
+    standing: Standing | None = None
 
 
 def first_state(
@@ -233,9 +243,14 @@ def step(task: Task, state: State) -> tuple[State, Step]:
     in part the search's. If there is time, the next round looks again, against that network.
     """
     ticker = task.ticker.part(_title(state))
-    bench = Bench.of(state.network, state.score, task.table, task.settings, task.seed)
-    looked = look_for_hidden(bench, task.workers, ticker, task.notes)
+    settings, sizes = task.settings, WIDE_SIZES
+    if task.everything is not None:
+        settings, sizes = for_drawn(settings), WIDE_SIZES[:1]
+    bench = Bench.of(state.network, state.score, task.table, settings, task.seed)
+    looked = look_for_hidden(bench, task.workers, ticker, task.notes, wide_sizes=sizes)
     state = replace(state, cut_short=state.cut_short or looked.cut_short)
+    if task.everything is not None:
+        return _step_among_all(task, task.everything, state, bench, looked.tried, ticker)
     tried = looked.tried
     best = choose_best(tried, task.settings.min_gain)
     if best is not None and state.second_chances:
@@ -248,9 +263,43 @@ def step(task: Task, state: State) -> tuple[State, Step]:
             state, best = better, choose_best(tried, task.settings.min_gain)
             bench = Bench.of(state.network, state.score, task.table, task.settings, task.seed)
     proof = None if best is None else _confirmed(task, bench, tried, best, ticker)
-    kept = best if best is not None and _is_sure(best, proof, task.settings.max_luck) else None
+    sure = best is not None and _is_sure(best, proof, task.settings.max_luck)
+    return _after(task, state, bench, tried, best, proof, sure, ticker)
+
+
+def _step_among_all(
+    task: Task,
+    everything: Everything,
+    state: State,
+    bench: Bench,
+    tried: tuple[Candidate | Refused, ...],
+    ticker: Ticker,
+) -> tuple[State, Step]:
+    """The rest of a round whose candidates are judged on all rows."""
+    part = ticker.part("all rows")
+    standing = state.standing
+    if standing is None:
+        part.offer("", 0, float("nan"), detail="the network without hidden variables")
+        standing = first_standing(everything, state.baseline, state.network, part)
+    found = judged_among_all(everything, standing, tried, part)
+    state = replace(state, standing=found.standing)
+    return _after(task, state, bench, tried, found.best, found.proof, found.is_kept, ticker)
+
+
+def _after(
+    task: Task,
+    state: State,
+    bench: Bench,
+    tried: tuple[Candidate | Refused, ...],
+    best: Candidate | None,
+    proof: Confirmation | None,
+    sure: bool,
+    ticker: Ticker,
+) -> tuple[State, Step]:
+    """The state after a round whose best candidate is kept if that is sure."""
+    kept = best if sure else None
     doubted = best if kept is None else None
-    if kept is not None:
+    if kept is not None and task.everything is None:
         best = polished_together(bench, kept, ticker.part("all together", FOR_ALL))
         if not best.place.is_followed:
             best = with_cardinalities(bench, best, graced(ticker))

@@ -1,28 +1,22 @@
-"""Found in some rows, judged on all: hidden variables of tables that do not fit.
+"""Rows that are drawn to look for candidates in, and what all rows say in the end.
 
-Candidates are looked for in rows that are drawn by the seed, as many as can be worked on. What is
-kept there is then taken to all rows: how well it predicts them beside the network without hidden
-variables (both with the parameters of the drawn rows, so the others are new to them), EM over all
-parts, and the scores there. Both keep the structure that the drawn rows gave them: from all rows,
-either side could have got more arcs.
+What is kept is decided in every round by all rows (`among_all`). Here are the drawing, before, and
+the report on all rows, afterwards.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from unveil.discovery.confirm import luck_in_errors
+from unveil.discovery.all_rows import Everything
+from unveil.discovery.among_all import first_standing, saved_by
 from unveil.discovery.meaning import meaning_of
-from unveil.discovery.settings import Settings
-from unveil.em.loop import run_em
-from unveil.em.steps import em_problem
 from unveil.engines.rows import PartedRows
-from unveil.model.network import Network
+from unveil.evaluate.log_loss import LogLoss
+from unveil.infer.parted import bits_over
 from unveil.progress import Ticker
 from unveil.records import Record
 from unveil.table.core import Table
@@ -31,20 +25,27 @@ from unveil.table.places import tell
 if TYPE_CHECKING:
     from unveil.discovery.call import DiscoveryReport
 
-__all__ = ["AllRows", "drawn_rows", "on_all_rows"]
+__all__ = ["AllRows", "are_many", "drawn_rows", "in_parts", "on_all_rows"]
 
-DRAWN = 50_000
-"""So many rows are drawn to look for candidates in, unless another number is asked for."""
-ITERATIONS, TOLERANCE = 100, 1e-7
+DRAWN = 10_000
+"""So many rows are drawn to look for candidates in, unless another number is asked for.
+
+They need only show where something may be hidden: all rows decide.
+"""
+DRAWN_NUMBERS = 50_000
+"""The same of continuous columns, where nothing is judged on all rows."""
+MANY = 200_000
+"""Of more different rows than these some are drawn, also where all would fit in memory."""
 
 
 @dataclass(frozen=True)
 class AllRows(Record):
-    """What all rows say of networks that were found in some of them.
+    """What all rows say of what was found in some of them.
 
-    `saved` are the bits per row that the hidden variables save, with parameters from the drawn rows
-    alone, `error` its standard error. The scores are of networks fitted to all rows, in nats;
-    `n_passes` tells how often these were gone over.
+    The networks have structure and parameters from all rows. `without` are the bits per row of the
+    one without hidden variables; `saved` are the bits per row that hidden variables save, each half
+    of the rows predicted with parameters of the other, `error` its standard error. The scores are
+    in nats; `n_passes` tells how often the rows were gone over for all this.
     """
 
     told: ClassVar = ("gain", "words")
@@ -67,78 +68,69 @@ class AllRows(Record):
     @property
     def words(self) -> str:
         """The same in a sentence or two."""
-        verdict = (
-            "All rows confirm what was found in those drawn"
-            if self.is_sure
-            else "All rows do NOT confirm what was found in those drawn"
-        )
-        return (
+        drawn = (
             f"Candidates were looked for in {self.n_drawn:,.0f} rows drawn from "
-            f"{self.n_cases:,.0f}. {verdict}: {self.saved:+.4f} bits per row saved (standard error "
-            f"{self.error:.4f}) over the network without hidden variables that those rows gave "
-            f"({self.without:.4f} bits), {self.gain:+,.1f} nats of score with parameters from all "
-            "rows."
+            f"{self.n_cases:,.0f}."
         )
+        if not self.is_sure:
+            return f"{drawn} All rows confirm none of them."
+        return (
+            f"{drawn} All rows confirm what was found in those drawn: {self.gain:+,.1f} nats of "
+            "score over the best network without hidden variables that all rows gave, and "
+            f"{self.saved:+.6f} bits per row (standard error {self.error:.6f}) on rows left out, "
+            f"each half predicted from the other ({self.without:.4f} bits)."
+        )
+
+
+def are_many(rows: Table | PartedRows) -> bool:
+    """Whether candidates are looked for in some of these rows, which were read in pieces."""
+    discrete = all(v.is_discrete for v in rows.variables)
+    if isinstance(rows, PartedRows):
+        return (discrete and rows.n_stored > MANY) or not rows.fits()
+    return discrete and rows.n_rows > MANY
 
 
 def drawn_rows(rows: Table | PartedRows, n_rows: int | None, seed: int) -> Table:
     """Rows to look for candidates in, drawn by the seed; told, unless a number was asked for."""
     if n_rows is None:
+        discrete = all(v.is_discrete for v in rows.variables)
+        n_rows = DRAWN if discrete else DRAWN_NUMBERS
         tell(
-            f"{rows.n_rows:,} rows do not fit in memory: candidates are looked for in {DRAWN:,} of "
-            "them, drawn at random, and judged on all rows"
+            f"of {rows.n_rows:,} rows, candidates are looked for in {n_rows:,} of them, drawn at "
+            f"random{', and judged on all rows' if discrete else ''}"
         )
-    if isinstance(rows, Table):
-        rows = PartedRows.of_tables([rows])
-    return rows.sample(n_rows or DRAWN, seed)
+    return in_parts(rows).sample(n_rows, seed)
 
 
 def on_all_rows(
     report: DiscoveryReport, rows: Table | PartedRows, ticker: Ticker | None = None
 ) -> DiscoveryReport:
-    """The report with its networks fitted to all rows, and what these say of them."""
-    if isinstance(rows, Table):
-        rows = PartedRows.of_tables([rows])
-    found, settings = report.discovery, report.discovery.settings
-    before = rows.n_passes
-    ticker = Ticker.of(ticker)
-    weight, without, saved, error = _paired(found.baseline, found.network, rows)
-    baseline = _fitted(found.baseline, rows, settings, ticker.part("all rows, without"))
-    network = baseline
+    """The report with the networks of all rows, and what these say of them."""
+    rows, ticker = in_parts(rows), Ticker.of(ticker)
+    found = report.discovery
+    everything = Everything.of(rows, found.settings, found.seed)
+    standing = found.standing
+    if standing is None:
+        part = ticker.part("all rows")
+        standing = first_standing(everything, found.baseline, found.network, part)
+    saved = LogLoss(0.0, 0.0, np.zeros(1), np.ones(1))
     if found.hidden:
-        network = _fitted(found.network, rows, settings, ticker.part("all rows"))
-    scores = settings.score_of(baseline, rows), settings.score_of(network, rows)
-    sure = saved > luck_in_errors(settings.max_luck) * error and scores[1] > scores[0]
+        saved = saved_by(everything, standing.network, standing.baseline, ticker)
+    network = standing.network if found.hidden else standing.baseline
+    score = standing.score if found.hidden else standing.baseline_score
+    weight, without, _ = bits_over(standing.baseline, rows)
     whole = AllRows(
-        weight, report.table.total_weight, without, saved, error, *scores,
-        bool(found.hidden) and sure, rows.n_passes - before,
+        weight, report.table.total_weight, without, saved.bits, saved.standard_error,
+        standing.baseline_score, score, bool(found.hidden), rows.n_passes,
     )  # fmt: skip
-    if found.hidden and not sure:
-        tell(whole.words)
     again = replace(
-        found, network=network, score=scores[1], baseline=baseline, baseline_score=scores[0]
-    )
+        found, network=network, score=score, baseline=standing.baseline,
+        baseline_score=standing.baseline_score,
+    )  # fmt: skip
     meanings = {name: meaning_of(network, report.table, name) for name in found.hidden}
     return replace(report, discovery=again, meaning=meanings, whole=whole)
 
 
-def _fitted(network: Network, rows: PartedRows, settings: Settings, ticker: Ticker) -> Network:
-    """The same graph with parameters from all rows, by EM from those it has."""
-    problem = em_problem(network, rows, settings.prior)
-    start = problem.pack(network)
-    return problem.unpack(run_em(problem.step, start, ITERATIONS, TOLERANCE, ticker).parameters)
-
-
-def _paired(worse: Network, better: Network, rows: PartedRows) -> tuple[float, float, float, float]:
-    """The weight of all rows, the bits of the first, what the second saves, and its error."""
-    weight, bits, saved, squares = rows.sum(_differences, worse, better)
-    mean = saved / weight
-    variance = max(0.0, squares - weight * mean * mean) / max(weight - 1, 1)
-    return float(weight), float(bits / weight), float(mean), math.sqrt(variance / weight)
-
-
-def _differences(table: Table, worse: Network, better: Network) -> npt.NDArray[np.float64]:
-    weights = table.row_weights
-    bits = -worse.row_log_likelihoods(table) / math.log(2)
-    saved = bits + better.row_log_likelihoods(table) / math.log(2)
-    return np.array([weights.sum(), bits @ weights, saved @ weights, (saved * saved) @ weights])
+def in_parts(rows: Table | PartedRows) -> PartedRows:
+    """The rows in parts; a table in memory is one."""
+    return PartedRows.of_tables([rows]) if isinstance(rows, Table) else rows

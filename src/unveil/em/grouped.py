@@ -24,7 +24,13 @@ from unveil.model.prior import DirichletPrior
 from unveil.model.table_cpd import TableCPD
 from unveil.table.core import Table
 
-__all__ = ["GroupedTableEM", "can_be_grouped"]
+__all__ = [
+    "GroupedTableEM",
+    "can_be_grouped",
+    "counted_sets",
+    "inner_network",
+    "touching",
+]
 
 Vector = npt.NDArray[np.float64]
 
@@ -37,10 +43,23 @@ def can_be_grouped(network: Network, rows: PartedRows) -> bool:
     shown = [n for n in network.names if n in rows]
     if any(rows.missing_cells[n] or rows.variable(n) != network.variable(n) for n in shown):
         return False
-    around = _touching(network, rows)
+    around = touching(network, rows)
     if not around:
         return len(shown) == len(network.names)
     return math.prod(network.variable(n).n_states for n in around) <= MOST_GROUPS
+
+
+def counted_sets(network: Network, rows: PartedRows) -> list[tuple[int, ...]]:
+    """The sets of columns whose counts it takes: families without hidden variables, and groups."""
+    open_ = _open_families(network, rows)
+    place = {name: i for i, name in enumerate(rows.names)}
+    layout = FlatTables(network)
+    families = [
+        tuple(place[network.names[m]] for m in layout.families[v])
+        for v, name in enumerate(network.names)
+        if name not in open_
+    ]
+    return [*families, tuple(place[n] for n in touching(network, rows))]
 
 
 class GroupedTableEM(PartedTableEM):
@@ -63,17 +82,15 @@ class GroupedTableEM(PartedTableEM):
         hard: bool = False,
     ) -> None:
         self._hold(FlatTables(network), prior, hard)
-        open_, around = _open_families(network, rows), _touching(network, rows)
+        open_, around = _open_families(network, rows), touching(network, rows)
         closed = [v for v, name in enumerate(network.names) if name not in open_]
-        place = {name: i for i, name in enumerate(rows.names)}
-        families = [tuple(place[network.names[m]] for m in self.layout.families[v]) for v in closed]
-        *each, jointly = rows.counts([*families, tuple(place[n] for n in around)])
+        *each, jointly = rows.counts(counted_sets(network, rows))
         self._fixed = np.zeros(self.layout.size)
         for v, counts in zip(closed, each, strict=True):
             self._fixed[self._cells(v)] = counts.ravel()
         self._inner: TableEM | None = None
         if around:
-            inner = _inner(network, open_, around)
+            inner = inner_network(network, rows)
             self._inner = TableEM(inner, _groups(network, around, jointly), hard=hard)
             first = self._inner.layout.first
             inside = {name: slice(*first[k : k + 2]) for k, name in enumerate(inner.names)}
@@ -113,15 +130,16 @@ def _open_families(network: Network, rows: PartedRows) -> set[str]:
     }
 
 
-def _touching(network: Network, rows: PartedRows) -> list[str]:
+def touching(network: Network, rows: PartedRows) -> list[str]:
     """The columns that share a family with a hidden variable, in the network's order."""
     open_ = _open_families(network, rows)
     beside = {v.name for n in open_ for v in (network.cpds[n].variable, *network.cpds[n].parents)}
     return [n for n in network.names if n in beside and n in rows]
 
 
-def _inner(network: Network, open_: set[str], around: Sequence[str]) -> Network:
+def inner_network(network: Network, rows: PartedRows) -> Network:
     """The families with hidden variables first; the other columns they need are uniform roots."""
+    open_, around = _open_families(network, rows), touching(network, rows)
     families = [cpd for name, cpd in network.cpds.items() if name in open_]
     roots = [TableCPD.uniform(network.variable(n)) for n in around if n not in open_]
     return Network([*families, *roots])

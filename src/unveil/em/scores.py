@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from unveil.em.grouped import GroupedTableEM, can_be_grouped
 from unveil.engines.rows import PartedRows
 from unveil.infer.parted import Structure, expected_over
-from unveil.infer.unseen import UnseenCells
+from unveil.infer.unseen import Expected, UnseenCells
 from unveil.model.compact import CompactCPD
 from unveil.model.flat import FlatTables
 from unveil.model.network import Network
@@ -59,7 +60,7 @@ def hidden_scores(
     """
     flat = FlatTables(network)
     tables = flat.pack(network)
-    expected = expected_over(Structure(network), table, tables)
+    expected = _expected(network, table, tables)
     chosen = prior or EquivalentSampleSize(1.0)
     complete = _log_marginal(flat, expected.counts, flat.pack_prior(chosen))
     sample = Sample(table.total_weight, len(network.names))
@@ -86,7 +87,7 @@ def expected_families(
     """What a score needs to judge a network on incomplete rows, their own weights or others."""
     flat = FlatTables(network)
     if weights is None or not isinstance(table, Table):
-        expected = expected_over(Structure(network), table, flat.pack(network))
+        expected = _expected(network, table, flat.pack(network))
     else:
         cells = UnseenCells.to_learn_from(network, table).with_weights(weights)
         expected = cells.expected(flat.pack(network))
@@ -119,6 +120,15 @@ def cheeseman_stutz(
     True
     """
     return hidden_scores(network, table, prior).cheeseman_stutz
+
+
+def _expected(
+    network: Network, table: Table | PartedRows, tables: npt.NDArray[np.float64]
+) -> Expected:
+    """Expected counts and log-likelihood; where rows in parts can be grouped, from the groups."""
+    if isinstance(table, PartedRows) and network.is_discrete and can_be_grouped(network, table):
+        return GroupedTableEM(network, table).e_step(tables)
+    return expected_over(Structure(network), table, tables)
 
 
 def _log_marginal(

@@ -20,6 +20,7 @@ from unveil.anneal.choice import Annealing, annealing_named
 from unveil.anneal.loop import Annealed
 from unveil.em.annealed_structure import ANNEALINGS, annealed_structure
 from unveil.em.completion import complete_rows
+from unveil.em.expected_counts import ExpectedCounts, can_be_shared
 from unveil.em.loop import run_em
 from unveil.em.parametric import variables_of
 from unveil.em.parted import parted_start, unseen_in
@@ -49,6 +50,7 @@ from unveil.search.constraints import Constraints
 from unveil.search.graph_state import GraphState
 from unveil.search.hill_climbing import hill_climbing, shake
 from unveil.search.learn import fit_local, in_order
+from unveil.statistics.remembered import RememberedCounts
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights
 from unveil.table.variable import Variable
@@ -228,6 +230,8 @@ class StructuralEM:
     settings: StructuralSettings
     seed: int
     n_jobs: int | None = None
+    known: RememberedCounts | None = None
+    """Counts of the columns of rows in parts, which stay the same from round to round."""
 
     @classmethod
     def of(
@@ -245,7 +249,10 @@ class StructuralEM:
         kept = [n for n in unseen_in(first, table) if first.dag.children(n)]
         limits = replace(limits, no_leaf=dict.fromkeys([*limits.no_leaf, *kept]))
         prior = settings.prior or score.prior
-        return cls(table, score, prior, limits, settings, seed, n_jobs)
+        known = None
+        if isinstance(table, PartedRows):
+            known = RememberedCounts(table.select([n for n in table.names if n in first.names]))
+        return cls(table, score, prior, limits, settings, seed, n_jobs, known)
 
     def climb(self, start: Climb, ticker: Ticker) -> Run[Climb]:
         """Rounds until nothing improves."""
@@ -323,6 +330,8 @@ class StructuralEM:
         if self.settings.hard:
             inside = [n for n in network.names if n in self.table]
             return most_probable(network, self.table.select(inside)).table
+        if isinstance(self.table, PartedRows) and can_be_shared(network, self.table):
+            return ExpectedCounts(network, self.table, self.known)
         # The same draws in every round: what changes is the network, not the luck.
         cap, draws = self.settings.cap, self.settings.draws
         return complete_rows(network, self.table, cap, draws, self.seed, self.settings.negligible)

@@ -143,9 +143,22 @@ class DaskRunner:
         *shared: Any,
         add: Callable[[T, T], T],
     ) -> T:
-        """The sum of `work(item, *shared)` over all items, by `tree_sum`."""
+        """The sum of `work(item, *shared)` over all items, by `tree_sum`.
+
+        Parts that are there are summed in blocks, each by one task: a block is a branch of the
+        tree, so the bits are the same, and only its total is left to add.
+        """
         held = self._hold(shared)
-        begun = (self._begin(work, item, held) for item in items)
+        begun: Iterator[Any]
+        if items and all(isinstance(item, Remote) for item in items):
+            begun = (
+                self._client.submit(
+                    _on_block, work, [_futures(item) for item in block], held, add, pure=False
+                )
+                for block in blocks(items, self.n_workers)
+            )
+        else:
+            begun = (self._begin(work, item, held) for item in items)
         total: Any = tree_sum(begun, lambda a, b: self._client.submit(add, a, b, pure=False))
         found: T = total.result()
         return found
@@ -163,6 +176,25 @@ class DaskRunner:
             for i, size in enumerate(own)
         ]
 
+    def arranged(self, parts: Sequence[Remote]) -> list[Remote]:
+        """The parts moved so that every worker has about as many rows.
+
+        What is summed by one task is on one worker then.
+        """
+        names = [name for name, n in sorted(self._client.nthreads().items()) for _ in range(n)]
+        found = blocks(parts, self.n_workers)
+        return [
+            Remote(
+                self._client.submit(
+                    _itself, part.future, pure=False, workers=[names[worker]],
+                    allow_other_workers=True,
+                ),
+                part.n_rows, part.weighted,
+            )
+            for block, worker in zip(found, shared_out(found, len(names)), strict=True)
+            for part in block
+        ]  # fmt: skip
+
     def _hold(self, shared: tuple[Any, ...]) -> Any:
         """What all tasks share, as a task of its own: it is made again if its worker is lost."""
         return self._client.submit(_itself, shared, pure=False)
@@ -179,6 +211,32 @@ class DaskRunner:
             )
             return self._client.compute(task)
         return self._client.submit(_on_item, work, _futures(item), held, more, pure=False)
+
+
+def blocks(items: Sequence[T], n_workers: int) -> list[Sequence[T]]:
+    """The items in blocks that are branches of `tree_sum`, two for every worker if there are.
+
+    >>> [list(block) for block in blocks("abcdefg", 1)]
+    [['a', 'b'], ['c', 'd'], ['e', 'f'], ['g']]
+    """
+    size = 1
+    while 4 * size * n_workers <= len(items):
+        size *= 2
+    return [items[start : start + size] for start in range(0, len(items), size)]
+
+
+def shared_out(found: Sequence[Sequence[Remote]], n_workers: int) -> list[int]:
+    """The worker that gets each block: large blocks first, to who has least rows so far."""
+    rows = [sum(part.n_rows for part in block) for block in found]
+    load, whose = [0] * max(1, n_workers), [0] * len(found)
+    for i in sorted(range(len(found)), key=lambda i: -rows[i]):
+        whose[i] = min(range(len(load)), key=load.__getitem__)
+        load[whose[i]] += rows[i]
+    return whose
+
+
+def _on_block(work: Any, items: list[Any], shared: tuple[Any, ...], add: Any) -> Any:
+    return tree_sum((work(item, *shared) for item in items), add)
 
 
 def _futures(item: Any) -> Any:

@@ -62,13 +62,17 @@ def covering(sets: Sequence[Sequence[int]], cards: Mapping[int, int]) -> list[Me
 def summed_to(counts: Numbers, members: Members, wanted: Sequence[int]) -> Numbers:
     """The counts of some of the members, one axis each in the order wanted.
 
+    Axes that come before those of the members stay where they are.
+
     >>> summed_to(np.array([[1.0, 2.0], [3.0, 4.0]]), (3, 8), [8])
     array([4., 6.])
     """
+    first = counts.ndim - len(members)
     left = [m for m in members if m in set(wanted)]
-    gone = tuple(i for i, m in enumerate(members) if m not in left)
+    gone = tuple(first + i for i, m in enumerate(members) if m not in left)
     table = counts.sum(axis=gone) if gone else counts
-    return np.asarray(table).transpose([left.index(m) for m in wanted])
+    order = [*range(first), *(first + left.index(m) for m in wanted)]
+    return np.asarray(table).transpose(order)
 
 
 def _cells(mask: int, cards: Mapping[int, int]) -> int:

@@ -23,10 +23,13 @@ from unveil.table.options import Unknown
 from unveil.table.variable import Variable
 
 __all__ = [
+    "Half",
     "Merged",
     "added",
     "conformed",
     "counted",
+    "counted_in_shares",
+    "dealt",
     "distinct",
     "drawn",
     "mass",
@@ -39,6 +42,8 @@ __all__ = [
 
 Numbers = npt.NDArray[np.float64]
 T = TypeVar("T")
+Half = tuple[int, int]
+"""Which of two halves of the rows, and the seed that they are dealt by."""
 
 
 def added(a: Any, b: Any) -> Any:
@@ -53,16 +58,37 @@ def added(a: Any, b: Any) -> Any:
     return a + b
 
 
-def on_part(part: Any, work: Callable[..., T], names: tuple[str, ...], *shared: Any) -> T:
+def on_part(
+    part: Any, work: Callable[..., T], names: tuple[str, ...], half: Half | None, *shared: Any
+) -> T:
     table = loaded(part)
-    return work(table if table.names == names else table.select(names), *shared)
+    table = table if table.names == names else table.select(names)
+    return work(table if half is None else dealt(table, *half), *shared)
 
 
 def on_own_part(
-    item: tuple[Any, ...], work: Callable[..., T], names: tuple[str, ...], *shared: Any
+    item: tuple[Any, ...],
+    work: Callable[..., T],
+    names: tuple[str, ...],
+    half: Half | None,
+    *shared: Any,
 ) -> T:
     part, *own = item
-    return on_part(part, work, names, *own, *shared)
+    return on_part(part, work, names, half, *own, *shared)
+
+
+def dealt(table: Table, which: int, seed: int) -> Table:
+    """The rows of one half; whole weights are dealt case by case, other rows whole."""
+    generator = np.random.default_rng([seed, table.n_rows])
+    if table.weights is None:
+        return table.take(generator.integers(2, size=table.n_rows) == which)
+    weights = table.weights
+    if (weights == np.floor(weights)).all():
+        first = generator.binomial(weights.astype(np.int64), 0.5)
+        own = (weights - first if which else first).astype(np.float64)
+    else:
+        own = np.where(generator.integers(2, size=table.n_rows) == which, weights, 0.0)
+    return table.with_weights(own).take(own > 0)
 
 
 def conformed(table: Table, variables: tuple[Variable, ...], unknown: Unknown) -> list[Table]:
@@ -70,7 +96,8 @@ def conformed(table: Table, variables: tuple[Variable, ...], unknown: Unknown) -
 
 
 def weighed(table: Table) -> list[float]:
-    return [table.total_weight, *(float(table.missing(name).sum()) for name in table.names)]
+    missing = (float(table.missing(name).sum()) for name in table.names)
+    return [table.total_weight, float(table.n_rows), *missing]
 
 
 def drawn(table: Table, n_rows: int, seed: int) -> Table:
@@ -118,6 +145,13 @@ def counted(table: Table, sets: list[tuple[int, ...]]) -> Numbers:
         out,
     )
     return out
+
+
+def counted_in_shares(
+    table: Table, sets: list[tuple[int, ...]], shares: Callable[..., Numbers], *shared: Any
+) -> Numbers:
+    weights = shares(table, *shared) * table.row_weights
+    return np.stack([counted(table.with_weights(own), sets) for own in weights])
 
 
 def moments(table: Table, members: tuple[int, ...], by: tuple[int, ...]) -> ConditionalMoments:

@@ -10,13 +10,13 @@ number of workers changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from unveil.engines.store import Store
     from unveil.table.core import Table
 
-__all__ = ["Piece", "Runner", "Source", "tree_sum"]
+__all__ = ["Arranging", "Piece", "Runner", "Source", "tree_sum"]
 
 T = TypeVar("T")
 
@@ -84,6 +84,14 @@ class Runner(Protocol):
 
         What stands for a table knows its `n_rows`, and `load` gives it.
         """
+
+
+@runtime_checkable
+class Arranging(Protocol):
+    """A runner that can move parts to where they are best worked on; others need not."""
+
+    def arranged(self, parts: Sequence[Any]) -> list[Any]:
+        """The same parts in the same order, shared out evenly among the workers."""
 
 
 def tree_sum(items: Iterator[T], add: Callable[[T, T], T]) -> T:

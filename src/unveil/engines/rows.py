@@ -25,6 +25,7 @@ from unveil.errors import DataError, Hint, SizeError, did_you_mean
 from unveil.statistics.counting import check_cells
 from unveil.statistics.moments import ConditionalMoments
 from unveil.statistics.protocol import Distinct
+from unveil.statistics.remembered import RememberedCounts
 from unveil.table.core import Table
 from unveil.table.options import Unknown
 from unveil.table.places import count, listing
@@ -67,6 +68,8 @@ class PartedRows:
         self.name = name
         self._store = store  # its files are there as long as somebody holds it
         self._passes = [0]
+        self._half: on_parts.Half | None = None
+        self._known: RememberedCounts | None = None
 
     @classmethod
     def of_tables(cls, tables: Sequence[Table], n_workers: int = 1) -> PartedRows:
@@ -138,13 +141,19 @@ class PartedRows:
     ) -> T:
         """The sum of `work(part, *shared)` over all parts, in a fixed tree: one pass."""
         self._passes[0] += 1
-        found: T = self.runner.sum(on_parts.on_part, self.parts, work, self.names, *shared, add=add)
+        shown = *self._shown, *shared
+        found: T = self.runner.sum(on_parts.on_part, self.parts, work, *shown, add=add)
         return found
 
     def each(self, work: Callable[..., T], *shared: Any) -> Iterator[T]:
         """`work(part, *shared)` for every part in order: one pass."""
         self._passes[0] += 1
-        return self.runner.each(on_parts.on_part, self.parts, work, self.names, *shared)
+        return self.runner.each(on_parts.on_part, self.parts, work, *self._shown, *shared)
+
+    @property
+    def _shown(self) -> tuple[tuple[str, ...], on_parts.Half | None]:
+        """What of every part is shown: some columns, and all rows or half of them."""
+        return self.names, self._half
 
     # Statistics --------------------------------------------------------------------------------
 
@@ -153,17 +162,34 @@ class PartedRows:
 
         All sets are counted in one pass, in a few where their tables take much memory.
         """
+        if self._known is not None:
+            return self._known.counts(sets)
+        return self._counted(sets, (), on_parts.counted)
+
+    def shared_counts(
+        self, sets: Sequence[Sequence[int]], n_shares: int, shares: Callable[..., Any], *shared: Any
+    ) -> list[Numbers]:
+        """The same with every row shared out: one more axis, the first, says among whom.
+
+        `shares(part, *shared)` gives what of each row is whose, of shape (n_shares, n_rows).
+        """
+        return self._counted(sets, (n_shares,), on_parts.counted_in_shares, shares, *shared)
+
+    def _counted(
+        self, sets: Sequence[Sequence[int]], first: tuple[int, ...], work: Any, *shared: Any
+    ) -> list[Numbers]:
+        """What `work(part, sets, *shared)` counts, each table with the axes `first` before it."""
         self.check_countable({m for members in sets for m in members})
         for members in sets:
             check_cells([self.variables[m] for m in members])
         cards = {m: self.variables[m].n_states for members in sets for m in members}
         covers = covering(sets, cards)
         counted: dict[tuple[int, ...], Numbers] = {}
-        for batch in self._batches(list(dict.fromkeys(covers))):
-            flat = self.sum(on_parts.counted, batch)
+        for batch in self._batches(list(dict.fromkeys(covers)), math.prod(first)):
+            flat = self.sum(work, batch, *shared)
             ends = np.cumsum([self._n_cells(members) for members in batch])
-            for members, cells in zip(batch, np.split(flat, ends[:-1]), strict=True):
-                counted[members] = cells.reshape([cards[m] for m in members])
+            for members, cells in zip(batch, np.split(flat, ends[:-1], axis=-1), strict=True):
+                counted[members] = cells.reshape([*first, *(cards[m] for m in members)])
         return [
             summed_to(counted[cover], cover, members)
             for cover, members in zip(covers, sets, strict=True)
@@ -186,9 +212,11 @@ class PartedRows:
     def _n_cells(self, members: Sequence[int]) -> int:
         return math.prod(self.variables[m].n_states for m in members)
 
-    def _batches(self, sets: Sequence[Sequence[int]]) -> list[list[tuple[int, ...]]]:
-        """The sets, as many together as have room for their tables on every worker."""
-        most = self.ceiling.room // (8 * 4 * (self.runner.n_workers + 4))
+    def _batches(
+        self, sets: Sequence[Sequence[int]], times: int = 1
+    ) -> list[list[tuple[int, ...]]]:
+        """The sets, as many together as have room for `times` their tables on every worker."""
+        most = self.ceiling.room // (8 * 4 * times * (self.runner.n_workers + 4))
         batches: list[list[tuple[int, ...]]] = []
         room = -1
         for members in sets:
@@ -208,7 +236,44 @@ class PartedRows:
             self.parts, [self.variable(n) for n in names], self.total_weight, self.missing_cells,
             self.n_rows, self.runner, self.ceiling, self.name, self._store,
         )  # fmt: skip
-        made._passes = self._passes
+        made._passes, made._half = self._passes, self._half
+        return made
+
+    def remembering(self) -> PartedRows:
+        """The same rows, with counts that are remembered: no set is counted twice.
+
+        >>> from unveil import datasets
+        >>> rows = PartedRows.of_tables([datasets.network("asia").sample(1000, seed=1)])
+        >>> again = rows.remembering()
+        >>> _ = again.counts([(0, 1)]), again.counts([(1,)])
+        >>> again.n_passes
+        1
+        """
+        made = self.select(self.names)
+        made._known = RememberedCounts(self)
+        return made
+
+    @property
+    def known(self) -> RememberedCounts:
+        """Its counts, remembered."""
+        return self._known or RememberedCounts(self)
+
+    def half(self, which: int, seed: int) -> PartedRows:
+        """The first or the second (0 or 1) of two halves that the rows are dealt to by the seed.
+
+        A row of whole weight w stands for w cases, which are dealt one by one. Nothing is copied:
+        every pass deals them in the same way. One pass weighs the half.
+
+        >>> from unveil import datasets
+        >>> rows = PartedRows.of_tables([datasets.network("asia").sample(1000, seed=1)])
+        >>> sum(rows.half(which, seed=1).total_weight for which in (0, 1))
+        1000.0
+        """
+        made = self.select(self.names)
+        made._half = which, seed
+        weight, n_rows, *missing = made.sum(on_parts.weighed)
+        made.total_weight, made.n_rows = float(weight), int(n_rows)
+        made.missing_cells = dict(zip(made.names, map(int, missing), strict=True))
         return made
 
     def transformed(
@@ -224,14 +289,14 @@ class PartedRows:
         if own is not None:
             items = list(zip(self.parts, own, strict=True))
         way = on_parts.on_part if own is None else on_parts.on_own_part
-        parts = self.runner.keep(way, items, work, self.names, *shared, store=store)
+        parts = self.runner.keep(way, items, work, *self._shown, *shared, store=store)
         first = parts[0].load()
         made = PartedRows(
             parts, first.variables, 0.0, {}, sum(p.n_rows for p in parts), self.runner,
             self.ceiling, self.name, store,
         )  # fmt: skip
         made._passes = self._passes
-        weights, *missing = made.sum(on_parts.weighed)
+        weights, _, *missing = made.sum(on_parts.weighed)
         made.total_weight = float(weights)
         made.missing_cells = dict(zip(made.names, map(int, missing), strict=True))
         return made
@@ -284,7 +349,7 @@ class PartedRows:
         seeds = generator.integers(2**63, size=len(masses))
         own = list(zip(self.parts, shares.tolist(), seeds.tolist(), strict=True))
         self._passes[0] += 1
-        drawn = self.runner.each(on_parts.on_own_part, own, on_parts.drawn, self.names)
+        drawn = self.runner.each(on_parts.on_own_part, own, on_parts.drawn, *self._shown)
         return joined([table for table in drawn if table.n_rows])
 
     # What is refused ---------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 from unveil.engines.ceiling import Ceiling
 from unveil.engines.coding import coded, folded, joined, row_bytes
 from unveil.engines.prepare import Opened
-from unveil.engines.protocol import Piece
+from unveil.engines.protocol import Arranging, Piece
 from unveil.engines.rows import PartedRows
 from unveil.engines.store import Remote, Store
 from unveil.table.core import Table
@@ -40,6 +40,8 @@ def coded_rows(found: Opened, spool: Any) -> PartedRows:
         parts += runner.keep(_code, rest, *shared, folds, store=store)
     if folds and not any(isinstance(part, Remote) for part in parts):
         parts = _merged(parts, store, ceiling, found.part_rows)
+    if isinstance(runner, Arranging):
+        parts = runner.arranged(parts)
     missing = {v.name: columns.n_missing[v.name] for v in columns.variables}
     rows = PartedRows(
         parts, columns.variables, columns.n_rows, missing, columns.n_rows, runner, ceiling,

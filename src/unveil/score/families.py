@@ -69,7 +69,8 @@ class FamilyScores(RememberedFamilies):
         engine = self.statistics
         self._terms = engine if isinstance(engine, ScoreTerms) and score.term else None
         self._penalised = type(score).penalty is not CountScore.penalty
-        self._counts = engine if isinstance(engine, ScoreTerms) else RememberedCounts(engine)
+        remembers = isinstance(engine, ScoreTerms | RememberedCounts)
+        self._counts = engine if remembers else RememberedCounts(engine)
         self._next: dict[int, tuple[float, Family]] = {}
         self._sizes = [v.n_states for v in engine.variables]
         self._cards = np.array(self._sizes, dtype=np.float64)

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from unveil.statistics.protocol import Statistics
+from unveil.statistics.moments import ConditionalMoments
+from unveil.statistics.protocol import Distinct, Statistics
+from unveil.table.variable import Variable
 
 __all__ = ["RememberedCounts"]
 
@@ -24,11 +26,21 @@ MOST_CELLS = 1 << 24
 
 
 class RememberedCounts:
-    """The counts of an engine, remembered."""
+    """The counts of an engine, remembered; whatever else is asked of it, it is asked."""
 
     def __init__(self, statistics: Statistics) -> None:
         self._statistics = statistics
+        self.variables: tuple[Variable, ...] = statistics.variables
+        self.total_weight = statistics.total_weight
         self._forget()
+
+    def distinct(self, members: Sequence[int]) -> Distinct:
+        """The assignments of the members that occur."""
+        return self._statistics.distinct(members)
+
+    def moments(self, members: Sequence[int], by: Sequence[int] = ()) -> ConditionalMoments:
+        """The moments of continuous members per configuration of the discrete variables in `by`."""
+        return self._statistics.moments(members, by)
 
     def counts(self, sets: Sequence[Sequence[int]]) -> list[Numbers]:
         """S[members] for every set: joint counts, one axis per member in its order (Eq. 2.7)."""

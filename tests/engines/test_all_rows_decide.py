@@ -1,0 +1,175 @@
+"""Expected counts without completed rows, halves that are dealt, and decisions by all rows."""
+
+import numpy as np
+import pytest
+
+import unveil
+from unveil import DAG, Network, TableCPD, Variable
+from unveil.discovery.all_rows import Everything, searched, without
+from unveil.discovery.among_all import _with_parent
+from unveil.discovery.states_of_all import resized
+from unveil.em import complete_rows, structural_em
+from unveil.em.expected_counts import ExpectedCounts, can_be_shared
+from unveil.em.scores import cheeseman_stutz
+from unveil.engines import PartedRows
+from unveil.engines.cluster import blocks
+from unveil.engines.protocol import tree_sum
+from unveil.progress import Ticker
+from unveil.statistics.memory import MemoryStatistics
+
+
+def star(n_states=2, n_children=5, seed=3, strength=0.8):
+    """A hidden parent of binary columns, and one column that only the first has to do with."""
+    random = np.random.default_rng(seed)
+    hidden = Variable("H", range(n_states), hidden=True)
+    columns = [Variable(f"x{i}", [0, 1]) for i in range(n_children + 1)]
+    cpds = [TableCPD(hidden, [], np.full(n_states, 1 / n_states))]
+    for i, x in enumerate(columns[:-1]):
+        high = np.where((np.arange(n_states) + i) % n_states == 0, strength, 1 - strength)
+        high = high + 0.05 * random.random(n_states)
+        cpds.append(TableCPD(x, [hidden], np.stack([1 - high, high], -1)))
+    cpds.append(TableCPD(columns[-1], [columns[0]], np.array([[0.9, 0.1], [0.3, 0.7]])))
+    return Network(cpds)
+
+
+def parts_of(table, n=3):
+    return PartedRows.of_tables([table.take(rows) for rows in np.array_split(range(len(table)), n)])
+
+
+def test_expected_counts_are_those_of_completed_rows():
+    asia = unveil.datasets.network("asia")
+    rows = asia.sample(400, seed=1).without(["lung", "either"])
+    weighted = rows.with_weights(np.random.default_rng(0).integers(1, 4, 400).astype(float))
+    for table in (rows, weighted):
+        engine = ExpectedCounts(asia, parts_of(table))
+        completed = MemoryStatistics(complete_rows(asia, table))
+        there = {v.name: i for i, v in enumerate(completed.variables)}
+        sets = [["lung"], ["either", "smoke", "lung"], ["xray", "dysp"], ["dysp", "either"]]
+        mine = engine.counts([[engine.names.index(n) for n in names] for names in sets])
+        for names, counts in zip(sets, mine, strict=True):
+            own = completed.counts([[there[n] for n in names]])[0]
+            np.testing.assert_allclose(counts, own, atol=1e-9)
+    assert not can_be_shared(asia, parts_of(asia.sample(50, seed=1)))
+
+
+def test_expected_counts_with_and_without_the_columns_around(monkeypatch):
+    """Sharing out rows and sharing out tables of counts is the same."""
+    asia = unveil.datasets.network("asia")
+    rows = parts_of(asia.sample(300, seed=2).without(["lung", "either"]))
+    sets = [[6], [7, 0], [0, 6, 7, 3], [2, 5], [1, 7]]
+    by_tables = ExpectedCounts(asia, rows).counts(sets)
+    monkeypatch.setattr("unveil.em.expected_counts.MOST_CELLS", 0)
+    by_rows = ExpectedCounts(asia, rows).counts(sets)
+    for one, other in zip(by_tables, by_rows, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+
+
+def test_remembered_counts_take_no_further_pass():
+    rows = parts_of(unveil.datasets.network("asia").sample(300, seed=2))
+    known, half = rows.remembering(), rows.half(1, seed=5).remembering()
+    for counted in (known, half):
+        first = counted.counts([(0, 3, 5)])[0]
+        before = counted.n_passes
+        np.testing.assert_array_equal(counted.counts([(5, 0)])[0], first.sum(axis=1).T)
+        assert counted.n_passes == before
+    np.testing.assert_array_equal(known.counts([(2, 1)])[0], rows.counts([(2, 1)])[0])
+
+
+def test_a_parent_is_put_in_cleanly():
+    """Children have no other parent; arcs into them are turned, and none makes a cycle."""
+    table = star().sample(200, seed=1).without("H")
+    everything = Everything(parts_of(table), unveil.discovery.Settings(), 1)
+    dag = DAG(table.names, [("x5", "x0"), ("x5", "x1"), ("x0", "x1"), ("x1", "x2"), ("x4", "x3")])
+    arcs = _with_parent(everything, dag, "H", frozenset(["x0", "x1", "x3"]))
+    made = DAG(["H", *table.names], arcs)
+    assert all(made.parents(x) == ("H",) for x in ("x0", "x1", "x3"))
+    assert set(made.parents("x5")) == {"x0", "x1"}
+    assert made.has_arc("x1", "x2")
+    assert made.has_arc("x3", "x4")
+
+
+def test_structural_em_in_parts_is_that_of_completed_rows():
+    network = star()
+    table = network.sample(3000, seed=1).without("H")
+    start = Network([cpd if n != "x5" else TableCPD.uniform(network.variable("x5"))
+                     for n, cpd in network.cpds.items()])  # fmt: skip
+    how = {"seed": 1, "max_rounds": 3, "tolerance": 1e-10, "em_iterations": 200}
+    one, other = structural_em(table, start, **how), structural_em(parts_of(table), start, **how)
+    assert one.dag == other.dag
+    assert one.score == pytest.approx(other.score, rel=1e-9)
+    assert one.dag.has_arc("x0", "x5") or one.dag.has_arc("x5", "x0")
+
+
+@pytest.mark.parametrize("kind", ["single", "whole", "other"])
+def test_halves_are_all_rows_once(kind):
+    table = unveil.datasets.network("asia").sample(500, seed=1)
+    if kind != "single":
+        weights = np.random.default_rng(0).integers(0, 9, 500) + (0.25 if kind == "other" else 0.0)
+        table = table.with_weights(weights)
+    rows = parts_of(table)
+    halves = [rows.half(which, seed=3) for which in (0, 1)]
+    counts = [half.counts([(0, 2), (5,)]) for half in halves]
+    for a, b, both in zip(*counts, rows.counts([(0, 2), (5,)]), strict=True):
+        np.testing.assert_allclose(a + b, both)
+    assert sum(h.total_weight for h in halves) == pytest.approx(rows.total_weight)
+    assert abs(halves[0].total_weight / rows.total_weight - 0.5) < 0.15
+    again = rows.half(0, seed=3).select(["asia"]).counts([(0,)])[0]
+    np.testing.assert_array_equal(again, halves[0].counts([(0,)])[0])
+
+
+def test_states_are_chosen_by_all_rows():
+    """Two states were found in few rows; all of them ask for the three that there are."""
+    truth = star(n_states=3, n_children=6, strength=0.85)
+    rows = parts_of(truth.sample(20_000, seed=2).without("H"))
+    everything = Everything.of(rows, unveil.discovery.Settings(), 1)
+    two = Variable("H", [0, 1], hidden=True)
+    dag = DAG(truth.names, truth.dag.arcs)
+    start = Network(
+        TableCPD.uniform(two if n == "H" else truth.variable(n),
+                         [two if p == "H" else truth.variable(p) for p in dag.parents(n)])
+        for n in dag.nodes
+    )  # fmt: skip
+    found = resized(everything, start, "H", Ticker())
+    assert found.variable("H").n_states == 3
+    assert cheeseman_stutz(found, rows) > cheeseman_stutz(truth, rows) - 100
+
+
+def test_the_network_without_has_the_same_chance():
+    truth = star()
+    table = truth.sample(2000, seed=4).without("H")
+    everything = Everything(parts_of(table), unveil.discovery.Settings(), 1)
+    best = unveil.learn(table, seed=1)
+    empty = unveil.fit(DAG(table.names), table)
+    assert everything.score(searched(everything, [empty], Ticker())) == pytest.approx(
+        best.search.score, rel=1e-10
+    )
+    other = without(everything, truth, ["H"], Ticker())
+    assert other.hidden == ()
+    assert everything.score(other) >= best.search.score - 1e-6
+
+
+def discovered(table, sample, seed=1):
+    how = {"max_hidden": 1, "evidence": False, "straw_men": False, "seed": seed, "n_jobs": 1}
+    few = {"restarts": 1, "max_candidates": 6, "max_adapted": 3, "max_polished": 2}
+    return unveil.discover(table, sample=sample, **few, **how)
+
+
+def test_all_rows_decide_for_what_is_there_and_against_what_is_not():
+    truth = star(n_children=6, strength=0.75)
+    found = discovered(truth.sample(20_000, seed=1).without("H"), 400)
+    assert found.network.dag.children("H1") == tuple(f"x{i}" for i in range(6))
+    assert found.discovery.rounds[-1].confirmation.of_all
+    asia = unveil.datasets.network("asia")
+    nothing = discovered(asia.sample(20_000, seed=1), 400)
+    assert nothing.hidden == ()
+    assert nothing.whole is not None
+    assert not nothing.whole.is_sure
+
+
+@pytest.mark.parametrize("n", range(1, 40))
+def test_blocks_are_branches_of_the_tree(n):
+    items = [f"{i} " for i in range(n)]
+    add = "({}{})".format
+    for workers in (1, 2, 3):
+        sums = (tree_sum(iter(block), add) for block in blocks(items, workers))
+        assert tree_sum(sums, add) == tree_sum(iter(items), add)
