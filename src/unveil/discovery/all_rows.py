@@ -18,7 +18,7 @@ from unveil.em.expected_counts import ExpectedCounts, can_be_shared
 from unveil.em.grouped import can_be_grouped
 from unveil.em.loop import run_em
 from unveil.em.steps import em_problem
-from unveil.em.structural import StructuralEM, StructuralSettings
+from unveil.em.structural import Climb, StructuralEM, StructuralSettings
 from unveil.engines.rows import PartedRows
 from unveil.errors import ModelError
 from unveil.graph.dag import DAG
@@ -120,7 +120,9 @@ def climbed(
     everything: Everything, network: Network, ticker: Ticker, rounds: int = ROUNDS
 ) -> Network:
     """The network that structural EM over all rows reaches from this one."""
-    return _method(everything, network, rounds).finished(network, ticker).network
+    best = _method(everything, network, rounds).climb(Climb(network), ticker).state.best
+    assert best is not None
+    return best.network
 
 
 def fitted(
