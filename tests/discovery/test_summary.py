@@ -9,7 +9,9 @@ import pytest
 from unveil import Table, latent_classes
 from unveil.discovery import Candidate, Settings, Verdict, discover
 from unveil.discovery.choice import luck, n_places
+from unveil.discovery.confirm import Confirmation
 from unveil.discovery.evidence import StrawMan
+from unveil.evaluate.log_loss import LogLoss
 
 QUICK = Settings(max_hidden=1, max_candidates=4, max_adapted=2, max_polished=2, restarts=2)
 
@@ -144,3 +146,15 @@ def test_none_pays_is_said_only_if_none_does(close):
     told = replace(close, discovery=other).headline
     assert "none was seen to predict rows that were left out better" in told
     assert "none pays" not in told
+
+
+def test_what_all_rows_refuse_is_not_called_close(close):
+    """A candidate of drawn rows that costs nats among all rows."""
+    (only,) = close.discovery.rounds
+    first = next(c for c in only.candidates if isinstance(c, Candidate))
+    proof = Confirmation(LogLoss.of(np.full(4, -0.1), np.ones(4)), 2, 2, nats=-8.3)
+    told = replace(first, gain=-8.3, verdict=Verdict.NOT_CONFIRMED)
+    rounds = (replace(only, candidates=(told,), confirmation=proof),)
+    report = replace(close, discovery=replace(close.discovery, rounds=rounds))
+    assert "No hidden variable is warranted" in report.summary
+    assert "does not pay for its parameters among all rows; it costs 8.3 nats" in report.summary

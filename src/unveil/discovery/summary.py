@@ -134,6 +134,12 @@ def _unchecked(tried: Sequence[Candidate | Refused], best: Candidate | Refused) 
 
 
 def _not_confirmed(best: Candidate | Refused, proof: Confirmation, places: int) -> str:
+    if best.gain <= 0:  # found in drawn rows, judged by all
+        return (
+            f"No hidden variable is warranted: of {places} places tried in drawn rows, the best "
+            f"({best.n_states} states behind {', '.join(best.children)}) does not pay for its "
+            f"parameters among all rows; it costs {-best.gain:,.1f} nats."
+        )
     low, high = proof.interval
     return (
         f"Too close to call: of {places} places tried, the best candidate ({best.n_states} states "
