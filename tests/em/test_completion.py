@@ -189,3 +189,10 @@ def test_hidden_columns_alone_are_weighed_as_gaps_are(hidden, negligible):
     )
     assert short.n_rows == long.n_rows
     np.testing.assert_allclose(cells_of(network, short), cells_of(network, long), atol=1e-12)
+
+
+def test_a_hidden_variable_with_nothing_near_it_is_completed_by_itself():
+    alone, shown = Variable("h", [0, 1], hidden=True), Variable("x", [0, 1])
+    network = Network([TableCPD(alone, [], [0.3, 0.7]), TableCPD(shown, [], [0.5, 0.5])])
+    completed = complete_rows(network, Table([shown], [[0, 1, 1]]))
+    np.testing.assert_allclose(cells_of(network, completed), [[0.3, 0.6], [0.7, 1.4]])

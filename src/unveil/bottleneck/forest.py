@@ -35,7 +35,7 @@ Matrix = npt.NDArray[np.float64]
 def is_forest(dag: DAG, hidden: Sequence[str]) -> bool:
     """Whether nothing has two parents and just the hidden variables have children.
 
-    >>> is_forest(DAG("Tab", [("T", "a"), ("T", "b")]), ["T"])
+    >>> is_forest(DAG(["T", "a", "b"], [("T", "a"), ("T", "b")]), ["T"])
     True
     """
     parents = [dag.parents(name) for name in dag.nodes]

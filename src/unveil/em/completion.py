@@ -117,7 +117,9 @@ def _weighed(
     codes = np.array(
         [known.column(n) if n in known else np.zeros(known.n_rows, np.uint8) for n in network.names]
     )
-    first, group = row_groups([codes[v] for v in beside.beside])
+    # Where nothing seen is near, all rows are alike.
+    near = [codes[v] for v in beside.beside] or [np.zeros(known.n_rows, np.uint8)]
+    first, group = row_groups(near)
     share = beside.posterior(tables, np.ascontiguousarray(codes[:, first]))[1]
     kept = (share > negligible) | (share == share.max(axis=1, keepdims=True))
     kept &= share > 0

@@ -38,7 +38,8 @@ def replacement_gains(scores: Families, child: int, parents: Iterable[int]) -> N
 
     >>> from unveil import Table
     >>> from unveil.score import BIC, GaussianFamilies
-    >>> table = Table.from_frame({"a": [1.0, 2, 3, 5], "b": [1.0, 0, 2, 4], "c": [0.0, 1, 5, 2]})
+    >>> numbers = np.random.default_rng(1).normal(size=(3, 50))
+    >>> table = Table.from_frame(dict(zip("abc", numbers)))
     >>> scores = GaussianFamilies(table, BIC())
     >>> gains = replacement_gains(scores, 2, [0])
     >>> bool(np.isclose(gains[0, 1], scores.family(2, [1]) - scores.family(2, [0])))
