@@ -20,7 +20,6 @@ from unveil.infer.reduced import ReducedModel
 from unveil.model.flat import FlatTables
 from unveil.model.network import Network
 from unveil.table.core import Table, code_dtype
-from unveil.table.fold import row_groups
 
 __all__ = ["complete_rows"]
 
@@ -117,9 +116,7 @@ def _weighed(
     codes = np.array(
         [known.column(n) if n in known else np.zeros(known.n_rows, np.uint8) for n in network.names]
     )
-    # Where nothing seen is near, all rows are alike.
-    near = [codes[v] for v in beside.beside] or [np.zeros(known.n_rows, np.uint8)]
-    first, group = row_groups(near)
+    first, group = beside.alike(codes)
     share = beside.posterior(tables, np.ascontiguousarray(codes[:, first]))[1]
     kept = (share > negligible) | (share == share.max(axis=1, keepdims=True))
     kept &= share > 0

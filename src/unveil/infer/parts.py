@@ -22,7 +22,6 @@ from unveil.infer.reduced import ReducedModel
 from unveil.infer.rows import Rows
 from unveil.infer.tree import Evidence, JunctionTree
 from unveil.model.flat import FlatTables
-from unveil.table.fold import row_groups
 
 __all__ = ["ForestRows", "ObservedRows", "Part", "ReducedRows", "TreeRows"]
 
@@ -131,13 +130,11 @@ class ReducedRows:
     def _groups(self) -> tuple[Any, Places | None]:
         """The rows that differ beside what is unseen, and which of them each row is like.
 
-        The posterior of what is unseen depends on the columns that share a family with it alone.
         `None`, if hardly any two rows are alike there.
         """
-        beside = self._model.beside
-        if not self._unseen or not 0 < len(beside) <= MOST_BESIDE:
+        if not self._unseen or len(self._model.beside) > MOST_BESIDE:
             return self._codes, None
-        first, group = row_groups([self._codes[v] for v in beside])
+        first, group = self._model.alike(self._codes)
         if len(first) > FEWER * len(group):
             return self._codes, None
         return np.ascontiguousarray(self._codes[:, first]), group

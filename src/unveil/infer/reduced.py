@@ -26,6 +26,7 @@ from unveil.infer.tree import N_PARTS
 from unveil.kernels.reduced import ReducedPlan, add_rows, hand_out_rows, reduced_pass
 from unveil.kernels.threads import in_threads
 from unveil.model.network import Network
+from unveil.table.fold import row_groups
 
 __all__ = ["ReducedModel"]
 
@@ -80,6 +81,14 @@ class ReducedModel:
     def fits(self) -> bool:
         """Whether the layout is small enough to be used."""
         return self.n_entries <= costs.MOST_ENTRIES
+
+    def alike(self, codes: Any) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """The first of all rows that are alike beside what is unseen, and the group of every row.
+
+        The posterior of what is unseen depends on nothing else; where nothing seen is near, all
+        rows are alike.
+        """
+        return row_groups([codes[v] for v in self.beside] or [np.zeros(codes.shape[1], np.uint8)])
 
     def log_likelihoods(self, tables: Matrix, codes: Any) -> Matrix:
         """The log of the sum over unseen configurations of the relevant families' product."""
