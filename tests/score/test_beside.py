@@ -57,3 +57,13 @@ def test_penalties_that_know_all_variables_and_gaps_see_all_columns(rows):
     gaps = shown.knock_out(0.1, seed=1)
     assert not isinstance(families_beside(gaps, completed, BDeu(1)), FamiliesBeside)
     assert isinstance(gaps, Table)
+
+
+def test_other_weights_have_other_scores(rows):
+    """Annealing reweights rows: nothing that was scored under other weights may come back."""
+    shown, completed = rows
+    families_beside(shown, completed, BDeu(1)).toggles(3, (1,))
+    halved = shown.with_weights(shown.row_weights / 2)
+    both = completed.with_weights(completed.row_weights / 2)
+    beside, plain = families_beside(halved, both, BDeu(1)), FamilyScores(both, BDeu(1))
+    np.testing.assert_allclose(beside.toggles(3, (1,)), plain.toggles(3, (1,)), atol=1e-8)
