@@ -167,7 +167,7 @@ def _scan(options: argparse.Namespace) -> dict[str, Any]:
     import pyarrow.dataset as ds
 
     n_rows = 0
-    for batch in ds.dataset_folder(options).to_batches():
+    for batch in ds.dataset(_folder(options)).to_batches():
         n_rows += batch.num_rows
     return {"rows": n_rows}
 

@@ -6,7 +6,7 @@ import pytest
 import unveil
 from unveil import DAG, Network, TableCPD, Variable
 from unveil.discovery.all_rows import Everything, searched, without
-from unveil.discovery.among_all import _with_parent
+from unveil.discovery.stars_of_all import _with_parent
 from unveil.discovery.states_of_all import resized
 from unveil.em import complete_rows, structural_em
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared

@@ -15,38 +15,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-import numpy.typing as npt
-
-from unveil.discovery.all_rows import (
-    Everything,
-    climbed,
-    fitted,
-    in_form_of,
-    searched,
-    without,
-)
+from unveil.discovery.all_rows import Everything, climbed, fitted, searched, without
 from unveil.discovery.candidates import Candidate, Refused, Verdict
 from unveil.discovery.choice import foremost, n_places
 from unveil.discovery.confirm import Confirmation
+from unveil.discovery.halves import proven_by_halves
 from unveil.discovery.redundancy import redundancy
-from unveil.discovery.rivals import RIVALS, Rival
 from unveil.discovery.settings import Settings
-from unveil.discovery.states_of_all import resized
-from unveil.em.expected_counts import ExpectedCounts, can_be_shared
-from unveil.em.grouped import can_be_grouped, counted_sets
-from unveil.engines.on_parts import added
-from unveil.evaluate.log_loss import LogLoss
-from unveil.graph.dag import DAG
-from unveil.model.fit import fit
+from unveil.discovery.stars_of_all import put_in
 from unveil.model.network import Network
 from unveil.progress import Ticker
 from unveil.records import Record
-from unveil.table.core import Table
 
-__all__ = ["Judged", "Standing", "first_standing", "for_drawn", "judged_among_all", "saved_by"]
-
-Numbers = npt.NDArray[np.float64]
+__all__ = ["Judged", "Standing", "first_standing", "for_drawn", "judged_among_all"]
 
 TAKEN = 3
 """So many candidates of drawn rows are taken to all rows, in every round."""
@@ -54,8 +35,6 @@ LOOKED = {"max_candidates": 15, "max_adapted": 3, "max_polished": 2}
 """So many at most are looked at in drawn rows, adapted and polished there: all rows do the rest."""
 TURNS = 3
 """So often a candidate is put into the graph of all rows, at most."""
-MOST_TURNED = 4
-"""Arcs are turned round where who they lead to then has at most so many parents."""
 LEAST = 0.1
 """A turn has to gain so many nats for another one."""
 
@@ -115,7 +94,7 @@ def judged_among_all(
     for candidate in _worth_taking(tried):
         ticker.offer("", 0, standing.score, detail=f"{candidate.n_states} states, all rows")
         own = fitted(candidate.network, rows, settings.prior, ticker)
-        starts = _put_in(everything, standing.network.dag, own, candidate.name, ticker, seen)
+        starts = put_in(everything, standing.network.dag, own, candidate.name, ticker, seen)
         screened += [(everything.score(n), candidate, n) for n in [own, *starts]]
         if not ticker.keep_going():
             break
@@ -134,7 +113,7 @@ def judged_among_all(
         return Judged(standing, best)
     gain = score - standing.score
     lucky = math.log(max(n_places(tried), 1) / everything.settings.max_luck)
-    proof = _proven(everything, standing.network, found, gain, lucky, ticker)
+    proof = proven_by_halves(everything, standing.network, found, gain, lucky, ticker)
     if proof.is_sure:
         standing = replace(standing, network=found, score=score)
     return Judged(standing, best, proof)
@@ -177,61 +156,11 @@ def _adapted(
         if own <= score + LEAST:
             break
         best, score = found, own
-        starts = _put_in(everything, standing.network.dag, best, name, ticker, seen)
+        starts = put_in(everything, standing.network.dag, best, name, ticker, seen)
         if not starts or not ticker.keep_going():
             break
         first = max(starts, key=everything.score)
     return best
-
-
-def _put_in(
-    everything: Everything,
-    dag: DAG,
-    network: Network,
-    name: str,
-    ticker: Ticker,
-    seen: set[frozenset[str]],
-) -> list[Network]:
-    """The graph of all rows with a hidden parent of its neighbours, and of those near them too.
-
-    Not of children that were `seen` before.
-    """
-    if not can_be_shared(network, everything.rows):
-        return []
-    completed = ExpectedCounts(network, everything.rows, everything.known)
-    near = set(network.dag.neighbours(name))
-    # Arcs stand for it: what is linked to most of its children may be one.
-    linked = {x for x in dag.nodes if 2 * len(near & set(dag.neighbours(x))) >= len(near)}
-    found = []
-    for children in dict.fromkeys([frozenset(near), frozenset(near | linked - {name})]):
-        if children in seen:
-            continue
-        seen.add(children)
-        nodes = [name, *(n for n in network.names if n != name)]
-        star = DAG(nodes, _with_parent(everything, dag, name, children))
-        own = fit(star, completed, everything.settings.prior)
-        own = fitted(own, everything.rows, everything.settings.prior, ticker)
-        found.append(resized(everything, own, name, ticker))
-    return found
-
-
-def _with_parent(
-    everything: Everything, dag: DAG, name: str, children: frozenset[str]
-) -> list[tuple[str, str]]:
-    """The arcs of a graph with a hidden parent of some nodes, who have no other parents.
-
-    Arcs into them may stand for it too. They are turned, so that the children come before all
-    others, where nothing forbids that and who they lead to then has few parents; else left out.
-    """
-    limits = everything.settings.limits()
-    most = min(limits.max_parents or MOST_TURNED, MOST_TURNED) if limits.only_max_parents else 0
-    outside = [(x, y) for x, y in dag.arcs if y not in children and name not in (x, y)]
-    parents = {y: {x for x, z in outside if z == y} for y in dag.nodes}
-    for x, y in dag.arcs:
-        if y in children and x not in children | {name} and len(parents[x] | {y}) <= most:
-            parents[x].add(y)
-    turned = [(x, y) for y in dag.nodes for x in sorted(parents[y])]
-    return [*turned, *((name, x) for x in sorted(children))]
 
 
 def _with_better(everything: Everything, standing: Standing, network: Network) -> Standing:
@@ -242,88 +171,3 @@ def _with_better(everything: Everything, standing: Standing, network: Network) -
     plain = not standing.network.hidden
     better = replace(standing, network=network, score=score)
     return replace(better, baseline=network, baseline_score=score) if plain else better
-
-
-# Rows left out ------------------------------------------------------------------------------------
-
-
-def saved_by(everything: Everything, found: Network, plain: Network, ticker: Ticker) -> LogLoss:
-    """The bits per row that one network saves over another on rows left out."""
-    return _left_out(everything, [(None, plain), (None, found)], ticker).saved(1, 0)
-
-
-def _proven(
-    everything: Everything,
-    plain: Network,
-    found: Network,
-    gain: float,
-    lucky: float,
-    ticker: Ticker,
-) -> Confirmation:
-    """What all rows say of a network with a further hidden variable beside the one without."""
-    rivals = {r: in_form_of(r, everything, plain, ticker) for r in RIVALS}
-    known = [(r, n) for r, n in rivals.items() if n is not None]
-    losses = _left_out(everything, [(None, plain), (None, found), *known], ticker)
-    proof = Confirmation(
-        losses.saved(1, 0), 2, 2, gain, lucky, max_luck=everything.settings.max_luck, of_all=True
-    )
-    if proof.saved.bits <= 0 or not known:
-        return proof
-    best = max(range(2, 2 + len(known)), key=lambda i: losses.saved(i, 0).bits)
-    if losses.saved(best, 0).bits <= 0:
-        return proof
-    rival, network = known[best - 2]
-    beyond = losses.saved(1, best)
-    formed = in_form_of(rival, everything, found, ticker)
-    if formed is not None:
-        pair = _left_out(everything, [(rival, network), (rival, formed)], ticker)
-        beyond = max(beyond, pair.saved(1, 0), key=lambda saved: saved.bits)
-    return replace(proof, rival=rival, without=losses.saved(best, 0), beyond=beyond)
-
-
-@dataclass(frozen=True)
-class _Losses:
-    """Sums over all rows of bits and of products of bits, for some networks.
-
-    Bits are those beyond the first network's: their squares would drown the differences.
-    """
-
-    weight: float
-    sums: Numbers
-    products: Numbers
-
-    def saved(self, better: int, worse: int) -> LogLoss:
-        """What one network saves over another, with its error."""
-        mean = float(self.sums[worse] - self.sums[better]) / self.weight
-        both = self.products[[better, worse]][:, [better, worse]]
-        squares = float(both[0, 0] + both[1, 1] - 2 * both[0, 1])
-        variance = max(0.0, squares - self.weight * mean**2) / max(self.weight - 1, 1)
-        error = math.sqrt(variance / self.weight)
-        return LogLoss(mean, error, np.array([mean]), np.array([self.weight]))
-
-
-def _left_out(
-    everything: Everything, networks: Sequence[tuple[Rival | None, Network]], ticker: Ticker
-) -> _Losses:
-    """Each half of the rows predicted with parameters of the other."""
-    settings, halves = everything.settings, everything.halves
-    sets = [
-        s for _, n in networks if can_be_grouped(n, halves[0]) for s in counted_sets(n, halves[0])
-    ]
-    found = []
-    for test, train in (halves, halves[::-1]):
-        train.counts(sets)  # all at once
-        known = []
-        for rival, network in networks:
-            prior = (settings if rival is None else rival.settings(settings)).prior
-            known.append(fitted(network, train, prior, ticker))
-        found.append(test.sum(_bits_and_products, known))
-    weight, sums, products = added(*found)
-    return _Losses(weight, sums, products)
-
-
-def _bits_and_products(table: Table, networks: list[Network]) -> tuple[float, Numbers, Numbers]:
-    weights = table.row_weights
-    bits = np.array([-n.row_log_likelihoods(table) / math.log(2) for n in networks])
-    bits -= bits[0].copy()
-    return float(weights.sum()), bits @ weights, (bits * weights) @ bits.T

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from unveil.discovery.all_rows import Everything
-from unveil.discovery.among_all import first_standing, saved_by
+from unveil.discovery.among_all import first_standing
+from unveil.discovery.halves import saved_by
 from unveil.discovery.meaning import meaning_of
 from unveil.engines.rows import PartedRows
 from unveil.evaluate.log_loss import LogLoss

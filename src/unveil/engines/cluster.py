@@ -153,7 +153,13 @@ class DaskRunner:
         if items and all(isinstance(item, Remote) for item in items):
             begun = (
                 self._client.submit(
-                    _on_block, work, [_futures(item) for item in block], held, add, pure=False
+                    _on_block,
+                    work,
+                    [_futures(item) for item in block],
+                    held,
+                    add,
+                    pure=False,
+                    **_preferably(block[0].worker),
                 )
                 for block in blocks(items, self.n_workers)
             )
@@ -186,10 +192,9 @@ class DaskRunner:
         return [
             Remote(
                 self._client.submit(
-                    _itself, part.future, pure=False, workers=[names[worker]],
-                    allow_other_workers=True,
+                    _itself, part.future, pure=False, **_preferably(names[worker])
                 ),
-                part.n_rows, part.weighted,
+                part.n_rows, part.weighted, names[worker],
             )
             for block, worker in zip(found, shared_out(found, len(names)), strict=True)
             for part in block
@@ -237,6 +242,11 @@ def shared_out(found: Sequence[Sequence[Remote]], n_workers: int) -> list[int]:
 
 def _on_block(work: Any, items: list[Any], shared: tuple[Any, ...], add: Any) -> Any:
     return tree_sum((work(item, *shared) for item in items), add)
+
+
+def _preferably(worker: str | None) -> dict[str, Any]:
+    """How a task is given to a worker, or to another one if that is lost."""
+    return {} if worker is None else {"workers": [worker], "allow_other_workers": True}
 
 
 def _futures(item: Any) -> Any:

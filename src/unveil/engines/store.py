@@ -78,11 +78,12 @@ class Spooled:
 
 @dataclass(frozen=True)
 class Remote:
-    """A part on a worker of a cluster; `future` is what the cluster calls it."""
+    """A part on a cluster; `future` is what the cluster calls it, `worker` who works on it."""
 
     future: Any
     n_rows: int
     weighted: bool
+    worker: str | None = None
 
     def load(self) -> Table:
         """The part, brought here."""
