@@ -5,8 +5,8 @@ import pytest
 
 import unveil
 from unveil import DAG, Network, TableCPD, Variable
-from unveil.discovery.all_rows import Everything, searched, without
-from unveil.discovery.stars_of_all import _with_parent
+from unveil.discovery.all_rows import Everything, fitted, searched, without
+from unveil.discovery.stars_of_all import _moved, _star, _with_parent
 from unveil.discovery.states_of_all import resized
 from unveil.em import complete_rows, structural_em
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
@@ -86,6 +86,22 @@ def test_a_parent_is_put_in_cleanly():
     assert set(made.parents("x5")) == {"x0", "x1"}
     assert made.has_arc("x1", "x2")
     assert made.has_arc("x3", "x4")
+
+
+def test_children_come_and_go_by_all_rows():
+    """From three of the children and a column that is none, with a pass at most for every move."""
+    network = star(n_states=2, n_children=5)
+    rows = parts_of(network.sample(20_000, seed=1).without("H"))
+    everything = Everything.of(rows, unveil.discovery.Settings(), 1)
+    dag = searched(everything, [unveil.fit(DAG(rows.names, []), rows)], Ticker()).dag
+    first = _star(everything, dag, network, "H", frozenset(["x0", "x1", "x2", "x5"]))
+    first = fitted(first, everything.rows, everything.settings.prior, Ticker())
+    before = everything.rows.n_passes
+    children, found = _moved(everything, dag, first, "H", Ticker())
+    assert children == set(found.dag.children("H")) == {"x0", "x1", "x2", "x3", "x4"}
+    assert found.dag.parents("x5") == ("x0",)
+    assert everything.score(found) > everything.score(first) + 100
+    assert everything.rows.n_passes - before <= 6  # all that may come or go is counted at once
 
 
 def test_structural_em_in_parts_is_that_of_completed_rows():

@@ -30,8 +30,8 @@ MOST_TURNED = 4
 """Arcs are turned round where who they lead to then has at most so many parents."""
 SHORT = 60
 """Steps of EM for every set of children that is tried."""
-MOVES = 12
-"""Children come and go so often, at most."""
+PATIENCE = 2
+"""So many moves of children in a row may gain nothing."""
 LEAST = 0.1
 """A move has to gain so many nats."""
 
@@ -72,26 +72,29 @@ def put_in(
 def _moved(
     everything: Everything, dag: DAG, network: Network, name: str, ticker: Ticker
 ) -> tuple[Children, Network]:
-    """The children after one at a time came or went, while that helps, and the network with them.
+    """The best set of children on a walk where one comes or goes at a time, and its network.
 
-    Counts for all that may come or go are taken in one pass.
+    The walk goes on for `PATIENCE` moves that do not help: where two are missing, one alone may
+    cost more arcs than it saves. Counts for all that may come or go are taken in one pass.
     """
-    children, score = frozenset(network.dag.children(name)), everything.score(network)
-    for _ in range(MOVES):
-        if not ticker.keep_going():
-            break
-        others = _one_more_or_less(dag, name, children)
+    children = frozenset(network.dag.children(name))
+    best = everything.score(network), children, network
+    been, patience = {children}, PATIENCE
+    while patience and ticker.keep_going():
+        others = [c for c in _one_more_or_less(dag, name, children) if c not in been]
         _count(everything, dag, name, children, others)
         stars = [(c, _star(everything, dag, network, name, c)) for c in others]
         stars = [(c, star) for c, star in stars if can_be_grouped(star, everything.rows)]
         tried = [(c, _shortly_fitted(everything, star, ticker)) for c, star in stars]
         if not tried:
             break
-        own, best = max(((everything.score(n), (c, n)) for c, n in tried), key=lambda x: x[0])
-        if own <= score + LEAST:
-            break
-        score, (children, network) = own, best
-    return children, network
+        score, children, network = max(
+            ((everything.score(n), c, n) for c, n in tried), key=lambda x: x[0]
+        )
+        been.add(children)
+        patience = PATIENCE if score > best[0] + LEAST else patience - 1
+        best = max(best, (score, children, network), key=lambda x: x[0])
+    return best[1:]
 
 
 def _one_more_or_less(dag: DAG, name: str, children: Children) -> list[Children]:
