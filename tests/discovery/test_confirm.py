@@ -28,10 +28,10 @@ def binary(columns):
     return Table([Variable(n, [0, 1]) for n in columns], list(columns.values()))
 
 
-def of_one_mood(n_rows, seed=7):
+def of_one_mood(n_rows, seed=7, names="abcd"):
     generator = np.random.default_rng(seed)
     odds = np.where(generator.integers(0, 2, n_rows) == 1, 0.85, 0.2)
-    return binary({n: (generator.random(n_rows) < odds).astype(int) for n in "abcd"})
+    return binary({n: (generator.random(n_rows) < odds).astype(int) for n in names})
 
 
 def with_a_star(table, n_states=2, settings=QUICK):
@@ -195,6 +195,18 @@ def test_folds_that_save_nothing_end_it_early():
     found = confirm(bench, [candidate], Ticker(), folds=10)
     assert found.n_folds == 4
     assert not found.is_sure
+
+
+def test_folds_that_are_plain_are_enough():
+    """Half of them say it with fewer rows; where it is faint, all are asked."""
+    bench, candidate = with_a_star(of_one_mood(1000, names="abcdefgh"))
+    early = confirm(bench, [candidate], Ticker(), folds=10)
+    assert (early.n_chosen, early.n_folds) == (5, 5)
+    assert early.is_sure
+    assert len(early.saved.per_row) == 500
+    assert early.gained < candidate.gain
+    bench, candidate = with_a_star(of_one_mood(800))
+    assert confirm(bench, [candidate], Ticker(), folds=10).n_folds == 10
 
 
 def test_luck_grows_with_the_places_tried():

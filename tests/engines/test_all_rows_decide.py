@@ -8,12 +8,14 @@ from unveil import DAG, Network, TableCPD, Variable
 from unveil.discovery.all_rows import Everything, fitted, searched, without
 from unveil.discovery.stars_of_all import _moved, _star, _with_parent
 from unveil.discovery.states_of_all import resized
+from unveil.discovery.whole import looked_at
 from unveil.em import complete_rows, structural_em
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
 from unveil.em.scores import cheeseman_stutz
 from unveil.engines import PartedRows
 from unveil.engines.cluster import blocks
 from unveil.engines.protocol import tree_sum
+from unveil.errors import UnveilWarning
 from unveil.progress import Ticker
 from unveil.statistics.memory import MemoryStatistics
 
@@ -180,6 +182,34 @@ def test_all_rows_decide_for_what_is_there_and_against_what_is_not():
     assert nothing.hidden == ()
     assert nothing.whole is not None
     assert not nothing.whole.is_sure
+
+
+def test_many_cases_in_memory_decide_as_well(monkeypatch):
+    """Without being asked; all rows stay in the report, with what was read beside them."""
+    monkeypatch.setattr("unveil.discovery.whole.MANY_CASES", 10_000)
+    monkeypatch.setattr("unveil.discovery.whole.DRAWN", 400)
+    table = star(n_children=6, strength=0.75).sample(12_000, seed=1).without("H")
+    frame = {n: table.column(n).tolist() for n in table.names}
+    frame["who"] = [f"r{i}" for i in range(12_000)]
+    with pytest.warns(UnveilWarning, match=r"of 12,000 rows.* 400 of them"):
+        found = unveil.discover(
+            frame, id="who", restarts=1, max_candidates=6, max_adapted=3, max_polished=2,
+            max_hidden=1, evidence=False, straw_men=False, seed=1, n_jobs=1,
+        )  # fmt: skip
+    assert set(found.network.dag.children("H1")) == {f"x{i}" for i in range(6)}
+    assert (found.whole.n_cases, found.whole.n_drawn) == (12_000, 400)
+    states = found.posteriors()
+    assert states.n_rows == 12_000
+    assert states.labels("who")[-1] == "r11999"
+
+
+def test_as_many_as_there_are_are_all():
+    table = star().sample(300, seed=1).without("H")
+    assert looked_at(table, unveil.discovery.Settings(), 300, 1).everything is None
+    assert looked_at(table, unveil.discovery.Settings(), None, 1).rows is table
+    some = looked_at(table, unveil.discovery.Settings(), 100, 1)
+    assert some.rows.total_weight == 100
+    assert some.everything.total_weight == 300
 
 
 @pytest.mark.parametrize("n", range(1, 40))

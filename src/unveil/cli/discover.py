@@ -42,7 +42,6 @@ from unveil.cli.screen import note, say
 from unveil.errors import DataError
 
 if TYPE_CHECKING:
-    from unveil.engines import PartedRows
     from unveil.table import Table
 
 __all__ = ["discover"]
@@ -143,7 +142,7 @@ def discover(
         typer.Option(
             min=100,
             help="Look for candidates in so many rows drawn from all, and judge them on all.",
-            show_default="all, or 10,000 of many that are read in pieces",
+            show_default="all, or 10,000 of more than 50,000",
         ),
     ] = None,
     time_limit: TimeLimit = None,
@@ -160,31 +159,28 @@ def discover(
     from unveil.discovery import RunFolder, Settings
     from unveil.discovery.call import is_numbers, refuse_states
     from unveil.discovery.naming import check_names, named
-    from unveil.discovery.whole import are_many, drawn_rows
+    from unveil.discovery.whole import drawn_rows, in_memory
     from unveil.formats import load
     from unveil.report import write_discovery
     from unveil.score import ArcPenalty as Penalty
+    from unveil.table import Table
 
     aside = dict.fromkeys([*(drop or ()), *(compare or ()), *([] if id is None else [id])])
     ready = data, reading, list(aside), discretize, n_bins
-    rows: Table | PartedRows | None = None
     read: Any
     table: Any
     if in_pieces(data, reading):
         if id is not None or compare:
             raise DataError("--id and --compare are for tables in memory; use unveil predict")
-        rows = rows_prepared(*ready, numbers=True, n_jobs=n_jobs)
-        read = table = rows
+        read = table = in_memory(rows_prepared(*ready, numbers=True, n_jobs=n_jobs))
     else:
         read, table = read_and_prepared(*ready, numbers=True)
-        rows = table if sample is not None else None
-    if sample is not None or (rows is not None and are_many(rows)):
-        assert rows is not None
-        if seed is None:
-            seed = secrets.randbelow(2**31)
-        read = table = drawn_rows(rows, sample, seed)
-        rows = rows if table.total_weight < rows.total_weight else None
-    else:
+    rows = None if isinstance(table, Table) else table
+    if rows is not None or (sample is not None and is_numbers(table, discretize)):
+        seed = secrets.randbelow(2**31) if seed is None else seed
+        read = table = drawn_rows(table, sample, seed)
+        sample = None
+    if rows is not None and table.total_weight >= rows.total_weight:
         rows = None
     if is_numbers(table, discretize):
         options = {
@@ -211,7 +207,7 @@ def discover(
         places=[columns_named([words], table.names) for words in place or ()],
     )  # fmt: skip
     names = check_names(new_names(name), new_states(state_names), read.names)
-    folder = RunFolder(output, table, settings, seed, resume)
+    folder = RunFolder(output, table, settings, seed, resume, sample)
     if folder.resumed:
         note(f"going on from the run in {output} (use --no-resume to start afresh)")
     with live_progress("nats") as listener:

@@ -25,7 +25,7 @@ from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round, discover_networks
 from unveil.discovery.settings import Settings
 from unveil.discovery.summary import headline, summary
-from unveil.discovery.whole import AllRows, are_many, drawn_rows, in_parts, on_all_rows
+from unveil.discovery.whole import AllRows, drawn_rows, in_memory, looked_at, on_all_rows
 from unveil.em.completion import complete_rows
 from unveil.engines.door import Memory, opened
 from unveil.engines.rows import PartedRows
@@ -215,11 +215,11 @@ def discover(
     for the evidence. `earlier`,
     `on_round` and `notes` are for going on after an interruption, see `discover_networks`.
 
-    Rows that are read in pieces (`unveil.open_rows` tells of these, of `memory` and of `engine`)
-    are worked on like a table if they fit in memory and are at most 200,000 different ones. If not,
-    or if a `sample` of so many rows is asked for, candidates are looked for in rows drawn by the
-    seed (10,000), and all rows decide what is kept: `report.whole`. Resampling and straw men are
-    those of the drawn rows.
+    Of more than 50,000 cases, or if a `sample` of so many is asked for, candidates are looked for
+    in rows drawn by the seed (10,000), and all rows decide what is kept: `report.whole`. Resampling
+    and straw men are those of the drawn rows. A `sample` of as many as there are looks in all. Rows
+    that are read in pieces (`unveil.open_rows` tells of these, of `memory` and of `engine`) are a
+    table if they fit in memory and are at most 200,000 different ones.
 
     Nothing is learned from `id` either, which says who a row is, nor from the columns of `compare`,
     with which the hidden states are cross-tabulated. Whatever was left out travels into
@@ -240,29 +240,27 @@ def discover(
     away = [*([drop] if isinstance(drop, str) else drop), *compare, *([] if id is None else [id])]
     ready = discretize, n_bins, keep
     rows = _rows_in_pieces(data, weights, away, ready, id, compare, memory, engine)
-    in_pieces = rows is not None
-    if rows is not None or sample is not None:
-        if rows is None:
-            rows = read_and_ready(data, weights, dict.fromkeys(away), *ready, numbers=True)[1]
-        if seed is None:
-            seed = int(np.random.default_rng().integers(2**31))
-    if rows is not None and (sample is not None or (in_pieces and are_many(rows))):
-        if id is not None or compare:
-            raise DataError("id and compare need all rows in memory; leave them out")
+    if seed is None and (rows is not None or sample is not None):
+        seed = int(np.random.default_rng().integers(2**31))
+    if isinstance(rows, PartedRows):
         read = table = drawn_rows(rows, sample, seed or 0)
         rows = rows if table.total_weight < rows.total_weight else None
-    elif isinstance(rows, Table):
-        read = table = rows
-        rows = None
+        drawn, sample = rows is not None, None
     else:
-        read, table = read_and_ready(data, weights, dict.fromkeys(away), *ready, numbers=True)
+        if rows is None:
+            read, table = read_and_ready(data, weights, dict.fromkeys(away), *ready, numbers=True)
+        else:
+            read = table = rows
+        drawn, rows = sample is not None and sample < table.total_weight, None
+        if drawn and is_numbers(table, discretize):
+            read = table = drawn_rows(table, sample, seed or 0)
     if is_numbers(table, discretize):
         refuse_states(compare, state_names)
         found_numbers = _discover_numbers(
             read, table, settings, changes, id, evidence=evidence, compare=straw_men,
             resamples=resamples, folds=folds, seed=seed, progress=ticker,
         )  # fmt: skip
-        if rows is not None:
+        if drawn:
             tell("the factors are those of the drawn rows; they were not judged on all rows")
         return found_numbers.named(name or {})
     if isinstance(settings, NumberSettings):
@@ -272,7 +270,7 @@ def discover(
     report = discover_states(
         table, settings, rows, evidence=evidence, straw_men=straw_men, resamples=resamples,
         folds=folds, earlier=earlier, seed=seed, progress=ticker, n_jobs=n_jobs, on_round=on_round,
-        notes=notes,
+        notes=notes, sample=sample,
     )  # fmt: skip
     return named(report if read is table else report.with_rows(read, id, compare), names)
 
@@ -280,8 +278,9 @@ def discover(
 def discover_states(
     table: Table,
     settings: Settings,
-    everything: Table | PartedRows | None = None,
+    everything: PartedRows | None = None,
     *,
+    sample: int | None = None,
     evidence: bool = True,
     straw_men: bool = True,
     resamples: int = 10,
@@ -296,12 +295,19 @@ def discover_states(
 ) -> DiscoveryReport:
     """The same of a discrete table that is ready.
 
-    If its rows are drawn from `everything`, what is found there is judged on all rows.
+    If its rows are drawn from `everything`, what is found there is judged on all rows. So it is
+    if a `sample` of so many is to be drawn here, or if there are many cases (`looked_at`).
     """
     ticker = Ticker.of(progress, time_limit)
-    rows = None if everything is None else in_parts(everything)
     if not settings.blocks:
         tell_of_order(table)
+    whole, rows = None, everything
+    if everything is None:
+        if seed is None:
+            seed = int(np.random.default_rng().integers(2**31))
+        looked = looked_at(table, settings, sample, seed)
+        whole = table if looked.everything is not None else None
+        table, rows = looked.rows, looked.everything
     searching = ticker.part(share=1.0 - FOR_EVIDENCE if evidence or straw_men else 1.0)
     found = discover_networks(
         table, settings, earlier, None, seed, searching, None, n_jobs, on_round, notes, rows
@@ -325,7 +331,7 @@ def discover_states(
         own, compared = _straw_men(found, table, folds, ticker.part("straw men"))
     stopped = found.stopped if found.stopped != "converged" else ticker.reason or "converged"
     report = DiscoveryReport(found, proofs, meanings, tuple(compared), table, own, stopped)
-    return report if rows is None else on_all_rows(report, rows, ticker)
+    return report if rows is None else on_all_rows(report, rows, ticker, whole)
 
 
 def _rows_in_pieces(
@@ -346,7 +352,7 @@ def _rows_in_pieces(
             hint=Hint("unveil.infer.write_posteriors.", "unveil predict."),
         )
     rows: Table | PartedRows = found
-    return rows.as_table() if isinstance(rows, PartedRows) and not are_many(rows) else rows
+    return in_memory(rows)
 
 
 def is_numbers(table: Table, discretize: str | None = None) -> bool:

@@ -38,6 +38,9 @@ FOLDS = 10
 INNER_FOLDS = 3
 GLANCED = 4
 """After so many folds what saves nothing is given up."""
+PLAIN, PLAINLY = 5, 2.0
+"""After so many folds it is enough if all chose it, and what it gains and saves is so many times
+what luck would, by the score and by the rows left out each."""
 
 
 @dataclass(frozen=True)
@@ -193,18 +196,38 @@ def confirm(
     with closing(workers.each(_fold, bench, tasks, ticker, "fold")) as results:
         for fold in results:
             done.append(fold)
-            if len(done) == GLANCED and _is_hopeless(done):
+            if _is_enough(done, finalists, places, bench.settings.max_luck):
                 break
-    hopeless = len(done) == GLANCED < folds and _is_hopeless(done)
-    if len(done) < folds and not hopeless:
+    if len(done) < folds and not _is_enough(done, finalists, places, bench.settings.max_luck):
         return None
-    max_luck = bench.settings.max_luck
+    first = _in_folds(done, finalists, places, bench.settings.max_luck)
+    return first if first.saved.bits <= 0 else _beside_rivals(bench, done, first, workers, ticker)
+
+
+def _in_folds(
+    done: Sequence[_Fold], finalists: Sequence[Candidate], places: int, max_luck: float
+) -> Confirmation:
+    """What some folds say, before rivals are asked."""
     nats = min(float(np.mean([f.nats for f in done])), max(c.gain for c in finalists))
-    first = Confirmation(
+    return Confirmation(
         _found_saves(done), sum(f.chosen for f in done), len(done), nats,
         math.log(places / max_luck), max_luck=max_luck,
     )  # fmt: skip
-    return first if first.saved.bits <= 0 else _beside_rivals(bench, done, first, workers, ticker)
+
+
+def _is_enough(
+    done: Sequence[_Fold], finalists: Sequence[Candidate], places: int, max_luck: float
+) -> bool:
+    """Whether further folds are not needed: nothing is saved, or plainly more than by luck.
+
+    Rows left out then are fewer, so what they say is wider, and sums of theirs are smaller.
+    """
+    if len(done) == GLANCED:
+        return _is_hopeless(done)
+    if len(done) != PLAIN or not all(f.chosen for f in done):
+        return False
+    first = _in_folds(done, finalists, places, max_luck)
+    return first.saved.bits > PLAINLY * first.luck and first.nats > PLAINLY * first.lucky_nats
 
 
 def _beside_rivals(

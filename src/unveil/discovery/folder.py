@@ -72,14 +72,16 @@ class RunFolder:
         settings: Settings | None = None,
         seed: int | None = None,
         resume: bool = True,
+        sample: int | None = None,
     ) -> None:
         self.path = Path(path)
         self.table = table
         self.settings = settings or Settings()
+        self.sample = sample
         self.seed = secrets.randbelow(2**31) if seed is None else seed
         self.earlier: tuple[Round, ...] = ()
         self.notes = Notes()
-        self._fingerprint = fingerprint(table, self.settings)
+        self._fingerprint = fingerprint(table, self.settings, sample)
         self._written, self._cost, self._complained = 0.0, 0.0, False
         self._ours = False
         check_folder(self.path)
@@ -98,7 +100,7 @@ class RunFolder:
         """What `discover` finds, going on from before; the folder knows of all that is done.
 
         `options` are those of `discover_states`: `everything` are the rows that the table's are
-        drawn from, if they are.
+        drawn from, if they are; those of `sample` are drawn here.
         """
         if not self.resumed:
             self._make_room()
@@ -116,7 +118,7 @@ class RunFolder:
         try:
             return discover_states(
                 self.table, self.settings, earlier=self.earlier, seed=self.seed,
-                progress=tell, on_round=on_round, notes=self.notes, **options,
+                progress=tell, on_round=on_round, notes=self.notes, sample=self.sample, **options,
             )  # fmt: skip
         except BaseException:
             self._save_anyway()
@@ -224,14 +226,14 @@ class RunFolder:
         os.ftruncate(self._log, 0)
 
 
-def fingerprint(table: Table, settings: Settings) -> str:
-    """A text that differs where the table, its weights or the settings do."""
+def fingerprint(table: Table, settings: Settings, sample: int | None = None) -> str:
+    """A text that differs where the table, its weights, the settings or what is drawn do."""
     digest = hashlib.sha256()
     for variable in table.variables:
         digest.update(repr(variable).encode())
         digest.update(table.column(variable.name).tobytes())
     digest.update(table.row_weights.tobytes())
-    digest.update(repr(settings).encode())
+    digest.update(repr((settings, sample)).encode())
     return digest.hexdigest()
 
 

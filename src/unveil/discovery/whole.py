@@ -15,6 +15,7 @@ from unveil.discovery.all_rows import Everything
 from unveil.discovery.among_all import first_standing
 from unveil.discovery.halves import saved_by
 from unveil.discovery.meaning import meaning_of
+from unveil.discovery.settings import Settings
 from unveil.engines.rows import PartedRows
 from unveil.evaluate.log_loss import LogLoss
 from unveil.infer.parted import bits_over
@@ -26,7 +27,7 @@ from unveil.table.places import tell
 if TYPE_CHECKING:
     from unveil.discovery.call import DiscoveryReport
 
-__all__ = ["AllRows", "are_many", "drawn_rows", "in_parts", "on_all_rows"]
+__all__ = ["AllRows", "Looked", "drawn_rows", "in_memory", "in_parts", "looked_at", "on_all_rows"]
 
 DRAWN = 10_000
 """So many rows are drawn to look for candidates in, unless another number is asked for.
@@ -37,6 +38,12 @@ DRAWN_NUMBERS = 50_000
 """The same of continuous columns, where nothing is judged on all rows."""
 MANY = 200_000
 """Of more different rows than these some are drawn, also where all would fit in memory."""
+MANY_CASES = 50_000
+"""And of more cases than these, whether they differ or not.
+
+With so many cases every arc that stands in for a hidden variable pays, and so do ever more states
+of it: what is found by climbing among all rows ends at a part of what there is, and takes longer.
+"""
 
 
 @dataclass(frozen=True)
@@ -83,12 +90,35 @@ class AllRows(Record):
         )
 
 
-def are_many(rows: Table | PartedRows) -> bool:
-    """Whether candidates are looked for in some of these rows, which were read in pieces."""
+@dataclass(frozen=True)
+class Looked:
+    """The rows that candidates are looked for in, and all of them, if these are more."""
+
+    rows: Table
+    everything: PartedRows | None = None
+
+
+def looked_at(table: Table, settings: Settings, sample: int | None, seed: int) -> Looked:
+    """Where in a table to look: among all rows, or among so many, or 10,000 of many cases.
+
+    Where blocks of neighbouring rows are left out, and for the bottleneck, none are drawn unasked.
+    """
+    plain = not settings.blocks and settings.method_for(table) == "signatures"
+    if sample is None and not (plain and table.total_weight > MANY_CASES):
+        return Looked(table)
+    rows = drawn_rows(table, sample, seed)
+    if rows.total_weight >= table.total_weight:
+        return Looked(table)
+    return Looked(rows, in_parts(table.folded()))
+
+
+def in_memory(rows: Table | PartedRows) -> Table | PartedRows:
+    """Rows that were read in pieces as a table, if they fit and not too many are different."""
+    if isinstance(rows, Table):
+        return rows
     discrete = all(v.is_discrete for v in rows.variables)
-    if isinstance(rows, PartedRows):
-        return (discrete and rows.n_stored > MANY) or not rows.fits()
-    return discrete and rows.n_rows > MANY
+    many = (discrete and rows.n_stored > MANY) or not rows.fits()
+    return rows if many else rows.as_table()
 
 
 def drawn_rows(rows: Table | PartedRows, n_rows: int | None, seed: int) -> Table:
@@ -97,16 +127,22 @@ def drawn_rows(rows: Table | PartedRows, n_rows: int | None, seed: int) -> Table
         discrete = all(v.is_discrete for v in rows.variables)
         n_rows = DRAWN if discrete else DRAWN_NUMBERS
         tell(
-            f"of {rows.n_rows:,} rows, candidates are looked for in {n_rows:,} of them, drawn at "
-            f"random{', and judged on all rows' if discrete else ''}"
+            f"of {rows.total_weight:,.0f} rows, candidates are looked for in {n_rows:,} of them, "
+            f"drawn at random{', and judged on all rows' if discrete else ''}"
         )
     return in_parts(rows).sample(n_rows, seed)
 
 
 def on_all_rows(
-    report: DiscoveryReport, rows: Table | PartedRows, ticker: Ticker | None = None
+    report: DiscoveryReport,
+    rows: Table | PartedRows,
+    ticker: Ticker | None = None,
+    table: Table | None = None,
 ) -> DiscoveryReport:
-    """The report with the networks of all rows, and what these say of them."""
+    """The report with the networks of all rows, and what these say of them.
+
+    `table` has all rows, if they are in memory: the report then has them instead of those drawn.
+    """
     rows, ticker = in_parts(rows), Ticker.of(ticker)
     found = report.discovery
     everything = Everything.of(rows, found.settings, found.seed)
@@ -128,8 +164,9 @@ def on_all_rows(
         found, network=network, score=score, baseline=standing.baseline,
         baseline_score=standing.baseline_score,
     )  # fmt: skip
-    meanings = {name: meaning_of(network, report.table, name) for name in found.hidden}
-    return replace(report, discovery=again, meaning=meanings, whole=whole)
+    table = report.table if table is None else table
+    meanings = {name: meaning_of(network, table, name) for name in found.hidden}
+    return replace(report, discovery=again, meaning=meanings, whole=whole, table=table)
 
 
 def in_parts(rows: Table | PartedRows) -> PartedRows:
