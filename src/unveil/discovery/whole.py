@@ -122,15 +122,15 @@ def in_memory(rows: Table | PartedRows) -> Table | PartedRows:
 
 
 def drawn_rows(rows: Table | PartedRows, n_rows: int | None, seed: int) -> Table:
-    """Rows to look for candidates in, drawn by the seed; told, unless a number was asked for."""
+    """Cases to look for candidates in, drawn by the seed; told, unless a number was asked for."""
+    discrete = all(v.is_discrete for v in rows.variables)
     if n_rows is None:
-        discrete = all(v.is_discrete for v in rows.variables)
         n_rows = DRAWN if discrete else DRAWN_NUMBERS
         tell(
             f"of {rows.total_weight:,.0f} rows, candidates are looked for in {n_rows:,} of them, "
             f"drawn at random{', and judged on all rows' if discrete else ''}"
         )
-    return in_parts(rows).sample(n_rows, seed)
+    return in_parts(rows).sample(n_rows, seed, cases=discrete)
 
 
 def on_all_rows(

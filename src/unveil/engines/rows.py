@@ -336,12 +336,13 @@ class PartedRows:
             )
         return joined(list(self.each(on_parts.same)))
 
-    def sample(self, n_rows: int = SAMPLE_ROWS, seed: int | None = 0) -> Table:
+    def sample(self, n_rows: int = SAMPLE_ROWS, seed: int | None = 0, cases: bool = False) -> Table:
         """About `n_rows` rows drawn at random, each as likely as it weighs; all if they are fewer.
 
-        How many each part gives is drawn first, so the seed decides whatever the workers.
+        So many `cases`, if these are meant: few rows may stand for more. How many each part gives
+        is drawn first, so the seed decides whatever the workers.
         """
-        if self.n_stored <= n_rows:
+        if (self.total_weight if cases else self.n_stored) <= n_rows:
             return joined(list(self.each(on_parts.same)))
         masses = np.array(list(self.each(on_parts.mass)))
         generator = np.random.default_rng(seed)
