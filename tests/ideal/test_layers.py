@@ -145,6 +145,29 @@ def test_order_of_columns_and_units_do_not_matter():
     assert sorted(moved.arcs.sum(axis=0)) == sorted(plain.arcs.sum(axis=0))
 
 
+def test_far_rows_are_not_taken_for_roots_where_rows_are_few():
+    """One root and rows with heavy tails: the score asks for more roots, rows left out do not."""
+    more = []
+    for seed in range(3):
+        generator = np.random.default_rng([8, seed])
+        weights = 1.2 * generator.normal(size=(60, 1))
+        x = generator.normal(size=(20, 1)) @ weights.T + 0.8 * generator.normal(size=(20, 60))
+        x /= np.sqrt(generator.chisquare(3, size=(20, 1)) / 3)
+        by_score, asked = find_layers(leaves_of(x)), find_layers(leaves_of(x), rows=x)
+        more.append(by_score.layers.n_hidden)
+        assert asked.layers.n_hidden == (asked.left_out or 1) == 1
+        assert by_score.left_out is None
+    assert max(more) > 1
+
+
+def test_rows_left_out_are_asked_only_where_they_are_few():
+    x, _ = two_layers()
+    assert find_layers(leaves_of(x), rows=x).left_out is None
+    few, _ = two_layers(rows=18)
+    one, other = find_layers(leaves_of(few)), find_layers(leaves_of(few), rows=few)
+    assert other.layers.n_hidden <= one.layers.n_hidden
+
+
 def test_fewer_rows_than_columns_and_copies_give_numbers():
     x, _ = two_layers(rows=12)
     found = find_layers(leaves_of(np.hstack([x, x[:, :2]])), 4).layers
