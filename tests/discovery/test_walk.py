@@ -57,10 +57,11 @@ def test_a_walk_never_ends_below_where_it_began(rows):
         assert walked(truth, rows, SETTINGS, Ticker(), patience).score >= truth.score - 0.01
 
 
-def test_limits_are_kept(rows):
-    begun = fitted_graph(rows, chain(["x0", "x1", "x2"]), ["H"])
-    ended = walked(begun, rows, NumberSettings(max_parents=2), Ticker(), 8)
-    assert max(len(ended.dag.parents(n)) for n in NAMES) <= 2
+@pytest.mark.parametrize("most", [1, 2])
+def test_limits_are_kept(rows, most):
+    begun = fitted_graph(rows, DAG([*NAMES, "H"], [("H", c) for c in TRUE[:3]]), ["H"])
+    ended = walked(begun, rows, NumberSettings(max_parents=most), Ticker(), 8)
+    assert max(len(ended.dag.parents(n)) for n in NAMES) == most
     assert len(ended.dag.children("H")) >= 3
     assert not ended.dag.parents("H")
 

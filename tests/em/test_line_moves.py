@@ -119,6 +119,23 @@ def test_promised_gains_are_about_those_of_refitting(rows, graph):
     assert (moves.add >= 0).all()
 
 
+def test_one_arc_in_place_of_another_is_about_that_of_refitting(rows):
+    """Parents of one child that tell of each other: what one gains depends on the other."""
+    dag = DAG([*NAMES, "H"], [("H", "a"), ("H", "b"), ("H", "c"), ("c", "e"), ("e", "f")])
+    marginal = marginal_of(rows)
+    graph = fitted_graph(rows, dag, ["H"], tolerance=1e-12)
+    mask = mask_of(graph)
+    b, d, here = marginal.fitted(graph.lines.coefficients, graph.lines.variances, mask)
+    moves = marginal.moves(b, d, mask)
+    (a,) = [a for a in range(len(moves.places)) if tuple(moves.places[a]) == (4, 2)]
+    for parent in (0, 1, 3, 6):
+        (c,) = [c for c in range(len(moves.others)) if tuple(moves.others[c]) == (4, parent)]
+        changed = mask.copy()
+        changed[4, 2], changed[4, parent] = False, True
+        exact = marginal.fitted(b, d, changed)[2] - here
+        assert moves.swap[a, c] == pytest.approx(exact, rel=0.25, abs=0.6)
+
+
 def test_a_turned_arc_that_nothing_tells_of_costs_nothing(rows):
     """a -> b and b -> a have the same likelihood; the quadratic function knows it nearly."""
     dag = DAG([*NAMES, "H"], [("a", "b"), ("H", "c"), ("H", "d"), ("H", "e")])
