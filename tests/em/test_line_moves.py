@@ -128,12 +128,15 @@ def test_one_arc_in_place_of_another_is_about_that_of_refitting(rows):
     b, d, here = marginal.fitted(graph.lines.coefficients, graph.lines.variances, mask)
     moves = marginal.moves(b, d, mask)
     (a,) = [a for a in range(len(moves.places)) if tuple(moves.places[a]) == (4, 2)]
+    promised, exact = [], []
     for parent in (0, 1, 3, 6):
         (c,) = [c for c in range(len(moves.others)) if tuple(moves.others[c]) == (4, parent)]
         changed = mask.copy()
         changed[4, 2], changed[4, parent] = False, True
-        exact = marginal.fitted(b, d, changed)[2] - here
-        assert moves.swap[a, c] == pytest.approx(exact, rel=0.25, abs=0.6)
+        promised.append(moves.swap[a, c])
+        exact.append(marginal.fitted(b, d, changed)[2] - here)
+    np.testing.assert_allclose(promised[:2], exact[:2], rtol=0.15)
+    assert np.argsort(promised).tolist() == np.argsort(exact).tolist()
 
 
 def test_a_turned_arc_that_nothing_tells_of_costs_nothing(rows):
