@@ -5,6 +5,7 @@ import pytest
 from sklearn.decomposition import FactorAnalysis
 
 from unveil.ideal import Leaves, cluster_gain, cluster_profiles, find_layers, luck
+from unveil.ideal.find_layers import tails
 from unveil.kernels.layers import choose_parents, em_layers, expect_layers
 from unveil.statistics.moments import GaussianMoments
 
@@ -154,18 +155,21 @@ def test_far_rows_are_not_taken_for_roots_where_rows_are_few():
         x = generator.normal(size=(20, 1)) @ weights.T + 0.8 * generator.normal(size=(20, 60))
         x /= np.sqrt(generator.chisquare(3, size=(20, 1)) / 3)
         by_score, asked = find_layers(leaves_of(x)), find_layers(leaves_of(x), rows=x)
+        assert tails(x) > 0.3
         more.append(by_score.layers.n_hidden)
         assert asked.layers.n_hidden == (asked.left_out or 1) == 1
         assert by_score.left_out is None
     assert max(more) > 1
 
 
-def test_rows_left_out_are_asked_only_where_they_are_few():
+def test_rows_left_out_are_asked_only_where_they_are_few_and_far():
     x, _ = two_layers()
     assert find_layers(leaves_of(x), rows=x).left_out is None
-    few, _ = two_layers(rows=18)
-    one, other = find_layers(leaves_of(few)), find_layers(leaves_of(few), rows=few)
-    assert other.layers.n_hidden <= one.layers.n_hidden
+    generator = np.random.default_rng(3)
+    few = generator.normal(size=(20, 2)) @ generator.normal(size=(2, 60))
+    few += 0.5 * generator.normal(size=few.shape)
+    assert tails(few) < 0.3
+    assert find_layers(leaves_of(few), rows=few).left_out is None
 
 
 def test_fewer_rows_than_columns_and_copies_give_numbers():

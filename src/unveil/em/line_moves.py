@@ -176,8 +176,8 @@ class _Information:
 
 def _halves(weights: Matrix, variances: Matrix, n: int) -> tuple[Matrix, Matrix]:
     """U and V: the columns' rows of (I - B)^-1 and of the covariance of everything."""
-    u = np.linalg.inv(np.eye(len(weights)) - weights)
-    return u[:n], (u[:n] * variances) @ u.T
+    u: Matrix = np.asarray(np.linalg.inv(np.eye(len(weights)) - weights), np.float64)
+    return u[:n], np.asarray((u[:n] * variances) @ u.T)
 
 
 def _guarded(information: Matrix) -> Matrix:

@@ -75,7 +75,7 @@ def walks(
 def blankets_of(dag: DAG, columns: Sequence[str]) -> list[tuple[int, ...]]:
     """Positions of columns and of all that tells of them, the smallest first.
 
-    >>> blankets_of(DAG("abcd", [("a", "c"), ("b", "c"), ("c", "d")]), "abcd")
+    >>> blankets_of(DAG([*"abcd"], [("a", "c"), ("b", "c"), ("c", "d")]), "abcd")
     [(0, 1, 2), (0, 1, 2, 3)]
     """
     place = {name: i for i, name in enumerate(columns)}
