@@ -412,6 +412,7 @@ def yeast_layers(args: argparse.Namespace) -> dict[str, Any]:
                     way: row_likelihoods(find_layers(own, 20, way, rows=a).layers, b)  # type: ignore[arg-type]
                     for way in ("all", "ideal", "both")
                 }
+                rows["both, by score alone"] = row_likelihoods(find_layers(own, 20).layers, b)
                 rows["factor analysis"] = factor_analysis(a, b, 12)[2]
                 runs.append({way: float(x.mean()) for way, x in rows.items()})
                 paired.append(rows["both"] - rows["factor analysis"])

@@ -166,8 +166,9 @@ def test_rows_left_out_are_asked_only_where_they_are_few_and_far():
     x, _ = two_layers()
     assert find_layers(leaves_of(x), rows=x).left_out is None
     generator = np.random.default_rng(3)
-    few = generator.normal(size=(20, 2)) @ generator.normal(size=(2, 60))
-    few += 0.5 * generator.normal(size=few.shape)
+    few = generator.normal(size=(20, 4)) @ generator.normal(size=(4, 60))
+    few += generator.normal(size=few.shape)
+    assert find_layers(leaves_of(few)).layers.n_hidden > 1
     assert tails(few) < 0.3
     assert find_layers(leaves_of(few), rows=few).left_out is None
 
