@@ -5,10 +5,11 @@
 Parts: `table` (Table 7.1: linear and sigmoid, genes and conditions as variables), `gaps` (the same
 with missing values, linear), `curved gaps` (sigmoid), `bounds` (Fig. 7.1: C1 and C2 beside the true
 gain), `growing` (Fig. 7.3: 44 variables, growing samples), `shortlists` (Fig. 7.4: K against
-quality and speed), `layers` (Fig. 7.5: 7 hidden, 141 observed), `yeast` (Fig. 7.6), `number` (how
-many hidden parents are found in synthetic two-layer networks), `factors` (against factor analysis)
-and `curved` (how many hidden parents are found behind sigmoids, and in networks of sigmoids without
-any). Times are CPU seconds on one thread. Results of parts that were not run stay in the JSON file.
+quality and speed), `layers` (Fig. 7.5: 7 hidden, 141 observed), `yeast` (Fig. 7.6), `few rows`
+(fewer rows than columns, normal and heavy-tailed), `number` (how many hidden parents are found in
+synthetic two-layer networks), `factors` (against factor analysis) and `curved` (how many hidden
+parents are found behind sigmoids, and in networks of sigmoids without any). Times are CPU seconds
+on one thread. Results of parts that were not run stay in the JSON file.
 """
 
 from __future__ import annotations
@@ -387,7 +388,7 @@ def layers(args: argparse.Namespace) -> dict[str, Any]:
         train, test, arcs = two_layers(141, 7, rows, 1, 0.3)
         for way in ("both", "ideal", "turned", "all"):
             began = time.process_time()
-            found = find_layers(leaves_of(train), 15, way).layers  # type: ignore[arg-type]
+            found = find_layers(leaves_of(train), 15, way, rows=train).layers  # type: ignore[arg-type]
             out[f"{rows} rows, {way}"] = {
                 "hidden": found.n_hidden, "overlap": overlap(arcs, found.arcs),
                 "train": log_likelihood(found, train), "test": log_likelihood(found, test),
@@ -408,9 +409,10 @@ def yeast_layers(args: argparse.Namespace) -> dict[str, Any]:
                 a, b = (np.column_stack([t.column(n) for n in t.names]) for t in (train, test))
                 own = leaves_of(a, most)
                 rows = {
-                    way: row_likelihoods(find_layers(own, 20, way).layers, b)  # type: ignore[arg-type]
+                    way: row_likelihoods(find_layers(own, 20, way, rows=a).layers, b)  # type: ignore[arg-type]
                     for way in ("all", "ideal", "both")
                 }
+                rows["both, by score alone"] = row_likelihoods(find_layers(own, 20).layers, b)
                 rows["factor analysis"] = factor_analysis(a, b, 12)[2]
                 runs.append({way: float(x.mean()) for way, x in rows.items()})
                 paired.append(rows["both"] - rows["factor analysis"])
@@ -423,6 +425,48 @@ def yeast_layers(args: argparse.Namespace) -> dict[str, Any]:
             args.keep(out)
             print(label, most, out[f"{label}, up to {most} parents"], flush=True)
     return out
+
+
+def few_rows(args: argparse.Namespace) -> dict[str, Any]:
+    """Fewer rows than columns: the number of roots by score alone, and with rows left out.
+
+    Five roots above all columns, each weaker than the last, four above half of them, or one; rows
+    are normal, or have the tails of t with 4 degrees. Two tables of each kind and size.
+    """
+    out: dict[str, Any] = {}
+    for tails in (None, 4):
+        for kind, k in (("fading", 5), ("half", 4), ("one", 1)):
+            runs = []
+            for n, rows, seed in product((60, 100), (15, 20, 30), (20, 21)):
+                train, test = _few(n, rows, seed, kind, k, tails)
+                own = leaves_of(train)
+                by_score, asked = find_layers(own).layers, find_layers(own, rows=train).layers
+                n_factors, peer, _ = factor_analysis(train, test, 8)
+                runs.append(
+                    {"roots by score": by_score.n_hidden, "roots": asked.n_hidden,
+                     "by score": log_likelihood(by_score, test),
+                     "test": log_likelihood(asked, test),
+                     "factors": n_factors, "factor analysis": peer}
+                )  # fmt: skip
+            label = f"{kind}, {'normal' if tails is None else f't with {tails} degrees'}"
+            out[label] = {"runs": runs, **mean_of(runs)}
+            print(label, mean_of(runs), flush=True)
+    return out
+
+
+def _few(
+    n: int, rows: int, seed: int, kind: str, k: int, tails: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng([9, seed, n, rows, *map(ord, kind)])
+    weights = random.normal(size=(n, k))
+    weights *= 0.8 * (random.random((n, k)) < 0.5) if kind == "half" else 1.2 * 0.6 ** np.arange(k)
+    noise = np.sqrt(random.uniform(0.3, 1.0, size=n))
+    x = random.normal(size=(rows + 2000, k)) @ weights.T
+    x += noise * random.normal(size=x.shape)
+    if tails is not None:
+        x /= np.sqrt(random.chisquare(tails, size=(len(x), 1)) / tails)
+    x = (x - x[:rows].mean(axis=0)) / x[:rows].std(axis=0)
+    return x[:rows], x[rows:]
 
 
 def growing(args: argparse.Namespace) -> dict[str, Any]:
@@ -545,6 +589,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "shortlists": shortlists,
     "layers": layers,
     "yeast": yeast_layers,
+    "few rows": few_rows,
     "number": number,
     "factors": factors,
     "curved": curved,

@@ -160,6 +160,31 @@ def test_odd_columns_are_told_and_left_out():
     assert ("copy" in found.network.names) != ("a" in found.network.names)
 
 
+def test_few_rows_are_told():
+    generator = np.random.default_rng(2)
+    h = generator.normal(size=12)
+    rows = {f"g{i:02d}": generator.normal() * h + generator.normal(size=12) for i in range(20)}
+    told = discover_numbers(Table.from_frame(rows), seed=1, resamples=0)
+    words = "12 rows for 20 columns are few: the best network by BIC then has arcs that are luck"
+    assert words in told.headline
+    assert words in told.summary
+    enough = {f"x{i}": generator.normal(size=100) for i in range(4)}
+    plain = discover_numbers(Table.from_frame(enough), seed=1, resamples=0)
+    assert "are few" not in plain.headline
+
+
+@pytest.mark.parametrize(("size", "word"), [(1e200, "large"), (1e-200, "small")])
+def test_columns_that_cannot_be_squared_get_a_sentence(size, word):
+    generator = np.random.default_rng(2)
+    rows = {n: generator.normal(size=40) for n in "abcd"}
+    rows["b"] = rows["b"] * size
+    with pytest.raises(DataError, match=f"column 'b' has values of about .*, too {word} to be"):
+        discover_numbers(Table.from_frame(rows), seed=1)
+    rows["a"][3] = np.nan
+    with pytest.raises(DataError, match=f"column 'b' has values of about .*, too {word} to be"):
+        unveil.learn(rows)
+
+
 def test_few_rows_and_few_columns():
     table, _ = rows()
     few = discover_numbers(table.take(np.arange(6)), seed=1, resamples=0)

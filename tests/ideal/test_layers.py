@@ -5,6 +5,7 @@ import pytest
 from sklearn.decomposition import FactorAnalysis
 
 from unveil.ideal import Leaves, cluster_gain, cluster_profiles, find_layers, luck
+from unveil.ideal.find_layers import tails
 from unveil.kernels.layers import choose_parents, em_layers, expect_layers
 from unveil.statistics.moments import GaussianMoments
 
@@ -143,6 +144,33 @@ def test_order_of_columns_and_units_do_not_matter():
     moved = find_layers(leaves_of(x[:, order] * 1000 + 5)).layers
     assert moved.score == pytest.approx(plain.score, abs=1e-3)
     assert sorted(moved.arcs.sum(axis=0)) == sorted(plain.arcs.sum(axis=0))
+
+
+def test_far_rows_are_not_taken_for_roots_where_rows_are_few():
+    """One root and rows with heavy tails: the score asks for more roots, rows left out do not."""
+    more = []
+    for seed in range(3):
+        generator = np.random.default_rng([8, seed])
+        weights = 1.2 * generator.normal(size=(60, 1))
+        x = generator.normal(size=(20, 1)) @ weights.T + 0.8 * generator.normal(size=(20, 60))
+        x /= np.sqrt(generator.chisquare(3, size=(20, 1)) / 3)
+        by_score, asked = find_layers(leaves_of(x)), find_layers(leaves_of(x), rows=x)
+        assert tails(x) > 0.3
+        more.append(by_score.layers.n_hidden)
+        assert asked.layers.n_hidden == (asked.left_out or 1) == 1
+        assert by_score.left_out is None
+    assert max(more) > 1
+
+
+def test_rows_left_out_are_asked_only_where_they_are_few_and_far():
+    x, _ = two_layers()
+    assert find_layers(leaves_of(x), rows=x).left_out is None
+    generator = np.random.default_rng(3)
+    few = generator.normal(size=(20, 4)) @ generator.normal(size=(4, 60))
+    few += generator.normal(size=few.shape)
+    assert find_layers(leaves_of(few)).layers.n_hidden > 1
+    assert tails(few) < 0.3
+    assert find_layers(leaves_of(few), rows=few).left_out is None
 
 
 def test_fewer_rows_than_columns_and_copies_give_numbers():

@@ -158,8 +158,9 @@ def learn(
         note(f"{_n_empty(table):,.0f} cells are empty: learning by structural EM")
     if score is None and default_score(table).name == "mdl":
         note(
-            f"{table.n_rows:,} rows for {table.n_columns} columns: scored by mdl, which predicts "
-            "rows left out better than bic where rows are few (--score bic takes that)"
+            f"{table.n_rows:,} row{'s' * (table.n_rows != 1)} for {table.n_columns} columns: "
+            "scored by mdl, which predicts rows left out better than bic where rows are few "
+            "(--score bic takes that)"
         )
     with live_progress("nats") as listener:
         learned = learn_network(table, progress=listener, time_limit=allowance.left, **settings)

@@ -24,6 +24,7 @@ from unveil.model.gaussian_cpd import LinearGaussianCPD
 from unveil.model.network import Network
 from unveil.progress import Run, Step, StopReason, Ticker, run
 from unveil.statistics.moments import GaussianMoments
+from unveil.statistics.redundant import check_units
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
@@ -126,6 +127,8 @@ class Observed:
         if not (total > 0).all():
             name = table.names[int((total <= 0).argmax())]
             raise DataError(f"column {name!r} has no values; leave it out")
+        for name, size in zip(table.names, np.nanmax(np.abs(values), axis=0), strict=True):
+            check_units(name, float(size))
         mean = weights @ np.where(seen, values, 0.0) / total
         squares = weights @ np.square(np.where(seen, values - mean, 0.0)) / total
         least = 4 * np.finfo(float).eps * np.abs(mean)

@@ -195,7 +195,7 @@ LINES_METHOD = (
     "over the columns alone. Then hidden parents were introduced where the ideal further parents "
     "of several columns agree, or after all columns were given common parents whose axes were "
     "turned, or inside of the first network; columns chose their parents by structural EM, with "
-    "and without arcs between them.",
+    "and without arcs between them, and on walks over networks near by.",
 )
 CURVES_METHOD = (
     "Every column is a bounded curve of a weighted sum of its parents, with Gaussian noise. A "

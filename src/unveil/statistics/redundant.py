@@ -12,15 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unveil.errors import DataError
 from unveil.statistics.moments import GaussianMoments, Matrix
 from unveil.table.core import Table
 
-__all__ = ["Redundant", "redundant_columns", "redundant_with_gaps"]
+__all__ = ["Redundant", "check_units", "redundant_columns", "redundant_with_gaps"]
 
 EXPLAINED = 1e-10
 """A column is a function of others if they leave at most this share of its variance: its digits in
 double precision, squared, less what sums of many rows lose."""
 NEGLIGIBLE = 1e-6
+LARGE, SMALL = 1e150, 1e-150
+"""Squares of numbers beyond these cannot be told from infinity or from zero."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,21 @@ class Redundant:
         return f"column {self.name!r} is an exact sum of multiples of {sources}"
 
 
+def check_units(name: str, size: float) -> None:
+    """Refuse a column whose values are about so large, if their squares cannot be held.
+
+    >>> check_units("mass", 1e-200)
+    Traceback (most recent call last):
+    unveil.errors.DataError: column 'mass' has values of about 1e-200, too small to be squared; ...
+    """
+    if size >= LARGE or 0 < size <= SMALL:
+        kind = "large" if size >= LARGE else "small"
+        raise DataError(
+            f"column {name!r} has values of about {size:.0e}, too {kind} to be squared; give it in "
+            "other units, or leave it out"
+        )
+
+
 def redundant_with_gaps(table: Table) -> list[Redundant]:
     """The continuous columns that have one value wherever they have any, or are functions of others
     in all rows that show them all.
@@ -53,6 +71,7 @@ def redundant_with_gaps(table: Table) -> list[Redundant]:
     found = []
     for name, column in zip(names, values, strict=True):
         seen = column[~np.isnan(column)]
+        check_units(name, float(np.abs(seen).max(initial=0.0)))
         if seen.size and np.ptp(seen) <= 8 * np.finfo(float).eps * np.abs(seen).max():
             found.append(Redundant(name, (), float(seen[0])))
     constant = {r.name for r in found}
@@ -77,6 +96,8 @@ def redundant_columns(names: Sequence[str], moments: GaussianMoments) -> list[Re
     column 'b' is 'a' in other units, or a copy of it; column 'c' has the value 3 in every row
     """
     spread = np.sqrt(np.diag(moments.scatter) / moments.weight)
+    for name, mean, size in zip(names, np.abs(moments.mean), spread, strict=True):
+        check_units(name, max(mean, size) if np.isfinite(size) else max(mean, LARGE))
     varies = spread > 4 * np.finfo(float).eps * np.abs(moments.mean)
     scale = np.where(varies, spread, 1.0)
     correlation = moments.scatter / moments.weight / np.outer(scale, scale)

@@ -3,31 +3,30 @@
 Every cluster of linked columns gives profiles of a hidden variable (`unveil.ideal.inside`). Taken
 as a column, a search says which arcs it would replace; a few rounds of structural EM then say what
 is left of that when the variable is not seen. The best of these go on to the end, and the best of
-all are searched anew from nothing, which leads past the graph that they began with.
+all are searched anew from nothing, which leads past the graph that they began with. Walks over
+graphs (`walks.py`) lead past what structural EM cannot leave.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from unveil.discovery.continuous.adapting import Tried, adapted, all_have_children, shortlist
 from unveil.discovery.continuous.settings import NumberSettings
+from unveil.discovery.continuous.starts import FEW_STEPS, ROUGH, best_of, replaced, searched
+from unveil.discovery.continuous.walks import walks
 from unveil.em.line_structure import LineGraph, fitted_graph, with_roots
-from unveil.em.lines import Observed, fit_lines, parents_matrix
+from unveil.em.lines import Observed
 from unveil.graph.dag import DAG
-from unveil.hidden.candidate import fresh_name
 from unveil.hidden.semi_cliques import find_semi_cliques, neighbourhoods
 from unveil.ideal.find_layers import ROWS_PER_ROOT, luck
-from unveil.ideal.inside import InnerProfile, inner_profiles, with_profile
+from unveil.ideal.inside import inner_profiles
 from unveil.ideal.layers import LEAST_CHILDREN
 from unveil.progress import Ticker
 from unveil.score.bic import BIC
 from unveil.score.gaussian_families import GaussianFamilies
 from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
-from unveil.search.hill_climbing import hill_climbing
 from unveil.search.learn import FEW
 
 __all__ = ["clusters_of", "hidden_inside"]
@@ -41,8 +40,8 @@ MOST_COLUMNS = 12
 ADAPTED, ANEW = 6, 3
 """So many of the best starts begin structural EM to its end; so many of the best of these are
 searched anew."""
-FEW_STEPS, ROUGH, FEW_ROUNDS = 20, 1e-4, 3
-"""Steps of EM for every start, where they stop (nats per row), and rounds of structural EM."""
+FEW_ROUNDS = 3
+"""Rounds of structural EM for every start."""
 
 
 def hidden_inside(
@@ -111,67 +110,20 @@ def _with_one_more(
     for profile in inner_profiles(moments, dag, clusters):
         if not ticker.keep_going():
             break
-        for begin in (_searched, _replaced)[: 2 if profile.cluster in linked else 1]:
+        for begin in (searched, replaced)[: 2 if profile.cluster in linked else 1]:
             graph = begin(current, profile, observed, settings)
             if graph is not None:
                 begun.append(adapted(graph, observed, settings, None, FEW_ROUNDS, polish=False))
     made: list[LineGraph] = []
-    for graph in _best(begun, ADAPTED):
+    for graph in best_of(begun, ADAPTED):
         if made and not ticker.keep_going():
             break
         made.append(adapted(graph, observed, settings, ticker.part()))
-    for graph in _best(made, ANEW):
+    for graph in best_of(made, ANEW):
         if not ticker.keep_going():
             break
         made.append(_anew(graph, observed, settings, ticker))
-    return made
-
-
-def _searched(
-    current: LineGraph, profile: InnerProfile, observed: Observed, settings: NumberSettings
-) -> LineGraph | None:
-    """The graph with a root behind a profile, arcs found as if it were seen; `None` if it has no
-    use for it.
-    """
-    name = fresh_name([*observed.names, *current.hidden])
-    names, hidden = (*current.lines.names, name), (*current.hidden, name)
-    moments = with_profile(current.moments(observed), profile.weights)
-    families = shortlist(settings)(GaussianFamilies.of_moments(names, moments, BIC()))
-    rules = with_roots(Constraints(max_parents=settings.max_parents), hidden, observed.names)
-    dag = hill_climbing(families, DAG(names, current.dag.arcs), rules).dag
-    if len(dag.children(name)) < LEAST_CHILDREN:
-        return None
-    return _fitted(current, profile, dag, name, observed)
-
-
-def _replaced(
-    current: LineGraph, profile: InnerProfile, observed: Observed, settings: NumberSettings
-) -> LineGraph | None:
-    """The graph with a root above a cluster instead of the arcs among it; `None` if that leaves
-    some column too many parents.
-    """
-    name = fresh_name([*observed.names, *current.hidden])
-    inside = {observed.names[i] for i in profile.cluster}
-    arcs = [(a, b) for a, b in current.dag.arcs if not (a in inside and b in inside)]
-    arcs += [(name, n) for n in observed.names if n in inside]
-    dag = DAG([*current.lines.names, name], arcs)
-    most = max(0, int(observed.total / 2) - 2)
-    most = most if settings.max_parents is None else min(most, settings.max_parents)
-    if max(len(dag.parents(n)) for n in inside) > most:
-        return None
-    return _fitted(current, profile, dag, name, observed)
-
-
-def _fitted(
-    current: LineGraph, profile: InnerProfile, dag: DAG, name: str, observed: Observed
-) -> LineGraph:
-    """A few steps of EM from the lines that a profile gives."""
-    names, hidden = (*current.lines.names, name), (*current.hidden, name)
-    moments = with_profile(current.moments(observed), profile.weights)
-    floor = np.zeros(len(names))
-    floor[: len(observed.floor)] = observed.floor
-    lines = fit_lines(names, moments, parents_matrix(names, dag), floor)
-    return fitted_graph(observed, dag, hidden, lines, None, FEW_STEPS, ROUGH)
+    return made + walks(current, made, observed, settings, ticker)
 
 
 def _anew(
@@ -196,11 +148,3 @@ def _anew(
             break
         best = better
     return best
-
-
-def _best(graphs: Sequence[LineGraph], most: int) -> list[LineGraph]:
-    """The best graphs, of those with the same children of hidden variables one."""
-    found: dict[frozenset[tuple[str, ...]], LineGraph] = {}
-    for graph in sorted(graphs, key=lambda g: -g.score):
-        found.setdefault(frozenset(graph.dag.children(h) for h in graph.hidden), graph)
-    return list(found.values())[:most]

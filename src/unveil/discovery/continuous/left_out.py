@@ -15,6 +15,8 @@ import numpy as np
 
 from unveil.discovery.continuous.adapting import adapted, all_have_children
 from unveil.discovery.continuous.settings import NumberSettings
+from unveil.discovery.continuous.starts import most_parents
+from unveil.discovery.continuous.walk import walked
 from unveil.em.line_structure import LineGraph, fitted_graph
 from unveil.em.lines import Observed
 from unveil.errors import DataError
@@ -30,6 +32,8 @@ __all__ = ["FOLDS", "left_out_gain", "predicts_worse"]
 FOLDS = 5
 STEPS, ROUGH, ROUNDS = 200, 1e-5, 5
 """Steps of EM in a fold, where they stop (nats per row), and rounds of structural EM."""
+IN_VAIN = 5
+"""A fold's walk (`walk.py`) ends after so many steps that gain nothing."""
 
 
 def predicts_worse(saved: LogLoss | None) -> bool:
@@ -91,10 +95,12 @@ def _anew(
     apart = [(a, b) for a, b in plain.dag.arcs if not any({a, b} <= some for some in own)]
     made = []
     starts = [DAG([*plain.dag.nodes, *graph.hidden], [*a, *above]) for a in (plain.dag.arcs, apart)]
-    most = max(0, int(rows.total / 2) - 2)
-    most = most if settings.max_parents is None else min(most, settings.max_parents)
+    most = most_parents(rows, settings)
     fit = [dag for dag in starts if max(len(dag.parents(n)) for n in rows.names) <= most]
     for dag in fit or [graph.dag]:
         begun = fitted_graph(rows, dag, graph.hidden, graph.lines, None, STEPS, ROUGH)
         made.append(adapted(begun, rows, settings, ticker.part(), ROUNDS, polish=False))
-    return max(made, key=lambda g: g.score)
+    best = max(made, key=lambda g: g.score)
+    if rows.moments is None or not all_have_children(best):
+        return best
+    return walked(best, rows, settings, ticker, IN_VAIN)

@@ -97,7 +97,9 @@ def find_hidden_parents(
     layers = None
     if len(observed.names) > LEAST_CHILDREN and settings.max_hidden and ticker.keep_going():
         leaves = Leaves(moments_of(baseline, observed), max_parents=settings.max_parents)
-        layers = find_layers(leaves, settings.max_hidden, ticker=ticker.part("two layers", 0.5))
+        rows = observed.values if observed.moments is not None else None
+        part = ticker.part("two layers", 0.5)
+        layers = find_layers(leaves, settings.max_hidden, ticker=part, rows=rows)
         if layers.layers.n_hidden:
             begun = graph_of_layers(layers.layers, observed, leaves)
             plain = _refitted(begun, observed, ticker)

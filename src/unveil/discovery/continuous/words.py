@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from unveil.discovery.summary import evidence_words, stop_in_words
+from unveil.search.learn import FEW
 
 if TYPE_CHECKING:
     from unveil.discovery.continuous.report import NumbersReport
@@ -28,7 +29,7 @@ def summary(report: NumbersReport) -> str:
         strongest = ", ".join(f"{x.child} {x.weight:+.2f} ({x.bits:.2f} bits)" for x in own[:6])
         more = f" and {len(own) - 6} more" if len(own) > 6 else ""
         lines.append(f"  loadings in standard units: {strongest}{more}")
-    return "\n".join([*lines, *_fewer(report), *_simpler(report)])
+    return "\n".join([*lines, *_fewer(report), *_few_rows(report), *_simpler(report)])
 
 
 def headline(report: NumbersReport) -> str:
@@ -38,7 +39,8 @@ def headline(report: NumbersReport) -> str:
             f"{name} behind {_children(report, name)}{_worth(report, name)}"
             for name in report.hidden
         ]
-        return " ".join(["Found: " + "; ".join(parts) + ".", *_fewer(report), *_simpler(report)])
+        said = ["Found: " + "; ".join(parts) + ".", *_fewer(report), *_few_rows(report)]
+        return " ".join([*said, *_simpler(report)])
     early = stop_in_words(report.stopped)
     if early and not report.tried:
         return (
@@ -57,7 +59,19 @@ def headline(report: NumbersReport) -> str:
             f"{'s' * (n != 1)}) gains {best.gain:.1f} nats{each}, where {report.needed:.1f} "
             f"{'for one ' * (n > 1)}would be luck{_worse(report)}."
         )
-    return " ".join([*said, f"No hidden variable is warranted: {why}", *_simpler(report)])
+    said += [f"No hidden variable is warranted: {why}", *_few_rows(report)]
+    return " ".join([*said, *_simpler(report)])
+
+
+def _few_rows(report: NumbersReport) -> list[str]:
+    """A word of caution where the network without hidden variables has arcs that are luck."""
+    rows, columns = report.table.n_rows, report.table.n_columns
+    if report.table.total_weight >= FEW * columns or not report.baseline.dag.n_arcs:
+        return []
+    return [
+        f"{rows:,} rows for {columns} columns are few: the best network by BIC then has arcs that "
+        "are luck, and hidden variables were weighed against it."
+    ]
 
 
 def _worse(report: NumbersReport) -> str:
