@@ -8,6 +8,7 @@
 | adapting | the best of each kind | the same after structural EM |
 | polishing | the best few of all | the same after larger changes |
 | moving children | the best two | the same with other children, if that helps |
+| put in cleanly | the same two | what becomes of them as parents of columns that have no other |
 | checking | all of those | the same with the rows' gaps, and what they predict |
 
 In every phase some are refused; they are listed with a verdict and go no further.
@@ -25,6 +26,7 @@ from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
 from unveil.discovery.check import check_candidate
 from unveil.discovery.choice import foremost, worth_adapting, worth_polishing
+from unveil.discovery.cleanly import put_cleanly
 from unveil.discovery.narrow import Narrow, best_of_each, distinct, narrow_starts, narrowed
 from unveil.discovery.notes import Notes, Page
 from unveil.discovery.patience import graced
@@ -128,6 +130,7 @@ def look_for_hidden(
         settled.sort(key=lambda c: -c.gain)
         moved = do(MOVE, settled[:MOVED])
         settled = [*moved, *settled[len(moved) :]]
+        settled += do(CLEAN, settled[:MOVED])
     # What gains less may predict more: some that were not polished are checked as well.
     others = foremost([c for c in rest if c.verdict is Verdict.PAYS], settings.max_polished)
     rest = _others(rest, others)
@@ -287,6 +290,13 @@ def _move(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate 
     return [move_children(bench, candidate, ticker)]
 
 
+def _clean(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate | Refused]:
+    try:
+        return [*put_cleanly(bench, candidate, ticker)]
+    except MemoryError:
+        return [candidate.refused(Verdict.TOO_LARGE)]
+
+
 def _check(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate | Refused]:
     try:
         return [check_candidate(bench, candidate, ticker)]
@@ -307,4 +317,5 @@ ADAPT = Phase("adapting", 0.4, _adapt)
 POLISH = Phase("polishing", 0.5, _polish)
 FOLLOW = Phase("following gamma", 0.6, _follow)
 MOVE = Phase("moving children", 0.3, _move)
+CLEAN = Phase("put in cleanly", 0.3, _clean)
 CHECK = Phase("checking", 1.0, _check)
