@@ -23,9 +23,10 @@ DIRECTIONS = 3
 """So many directions are tried for every hidden variable."""
 SAME = 0.98
 """Two ways to tell states apart that correlate more than this are the same."""
-LEG = 8
+LEG, NEAR_LEG = 8, 30
 SLACK = 1e-3
-"""A way that lags by more than this part of the objective after so many steps is given up."""
+"""A way that lags by more than this part of the objective after so many steps is given up (more steps
+where only the tables of one hidden variable are followed)."""
 
 
 def resplit(settler: Settler, place: Place) -> Place:
@@ -55,16 +56,21 @@ def resplit(settler: Settler, place: Place) -> Place:
 def _other_way(settler: Settler, place: Place, i: int, fine: float) -> Place | None:
     """The place with hidden variable i split anew, if that is better."""
     slack = SLACK * abs(place.objective)
+    target = place.objective + 1e-7 * abs(place.objective)
     ends = []
+    nearby = settler.nearby(place)
     for problem, start in _ways(settler, place, i):
-        parameters, value = settler.settle(problem, start, place.gamma, fine, LEG)
+        if nearby is None:
+            parameters, value = settler.settle(problem, start, place.gamma, fine, LEG)
+        else:
+            parameters, value = settler.settle_near(nearby(i), start, place.gamma, NEAR_LEG)
         if value > place.objective - slack:
             ends.append((value, problem, parameters))
     if not ends:
         return None
     _, problem, parameters = max(ends, key=lambda end: end[0])
-    parameters, value = settler.settle(problem, parameters, place.gamma, fine)
-    if value < place.objective + 1e-7 * abs(place.objective):
+    parameters, value = settler.settle_above(problem, parameters, place.gamma, fine, target)
+    if value < target:
         return None
     return settler.settled_at(place, problem, parameters)
 

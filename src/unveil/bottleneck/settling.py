@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from unveil.bottleneck.course import Continuation, Place
 from unveil.bottleneck.exact import Exact, Followed
 from unveil.bottleneck.forest import Forest
+from unveil.bottleneck.near import Messages, Near
 from unveil.em.loop import run_em
 from unveil.em.squared import squared_steps
 from unveil.progress import Ticker
@@ -18,6 +20,11 @@ from unveil.progress import Ticker
 __all__ = ["Settler"]
 
 Vector = npt.NDArray[np.float64]
+
+STRETCH = 10
+"""After so many steps it is asked whether a run can still reach what it has to."""
+ALLOWED, MOST_RATIO = 4.0, 0.9
+"""So many times what gains seem to add up to is allowed for; they shrink to this part at most."""
 
 
 class Settler:
@@ -52,6 +59,35 @@ class Settler:
         self.n_iterations += found.n_iterations
         return found.parameters, found.objective
 
+    def settle_near(self, near: Near, parameters: Any, gamma: float, most: int) -> tuple[Any, float]:
+        """The same for the tables of one hidden variable; such steps are cheap and not counted."""
+        found = run_em(
+            lambda p: near.step(p, gamma), parameters, most, self.settings.tolerance, self.ticker,
+            f"bottleneck, gamma {gamma:.3f}",
+        )  # fmt: skip
+        return found.parameters, found.objective
+
+    def settle_above(
+        self, problem: Followed, parameters: Any, gamma: float, tolerance: float, target: float
+    ) -> tuple[Any, float]:
+        """The fixed point, or where it was given up for not going to reach `target`.
+
+        EM's gains shrink by a factor that hardly changes near the end, so that what is still to
+        come is a geometric series; several times as much is allowed for.
+        """
+        value, last = -np.inf, 0.0
+        while True:
+            before = self.n_iterations
+            parameters, found = self.settle(problem, parameters, gamma, tolerance, STRETCH)
+            gained, value = found - value, found
+            if self.n_iterations - before < STRETCH or not self.ticker.keep_going():
+                return parameters, value
+            if np.isfinite(gained):
+                ratio = min(gained / last, MOST_RATIO) if last > 0 else MOST_RATIO
+                if value + ALLOWED * gained * ratio / (1 - ratio) < target:
+                    return parameters, value
+                last = gained
+
     def settle_fast(self, place: Place) -> tuple[Any, float]:
         """The fixed point at the last gamma, by steps that go further on EM's way (`squared`)."""
         problem, common = place.problem, place.parameters
@@ -70,6 +106,14 @@ class Settler:
         )  # fmt: skip
         better, objective = problem.step(common._replace(tables=found.parameters), 1.0)
         return better._replace(tables=found.parameters), objective
+
+    def nearby(self, place: Place) -> Callable[[int], Near] | None:
+        """Steps for one hidden variable at a time, where several form a forest."""
+        problem = place.problem
+        if not isinstance(problem, Forest) or len(problem.shape) < 2:
+            return None
+        told = Messages(problem, place.parameters, place.gamma)
+        return lambda i: Near(told, i)
 
     def at(self, place: Place, parameters: Any, objective: float) -> Place:
         """The same problem and gamma at other parameters."""
