@@ -87,7 +87,7 @@ def learn_hierarchy(
     hidden = [name for name in dag.nodes if name not in table]
     variables = {v.name: v for v in table.variables}
     variables |= {name: Variable(name, [0], hidden=True) for name in hidden}
-    network = network_to_start("random", dag, variables, table, None, np.random.default_rng(seed))
+    network = network_to_start("random", dag, variables, table, None, np.random.default_rng(0))
     problem = Forest(network, table, hidden, prior)
 
     def grower(most: int) -> Grower:

@@ -19,8 +19,6 @@ FINALISTS = 2
 """So many of the candidates for an exchange go on until they have settled."""
 LEG = 8
 """Candidates are compared after so many steps each."""
-NEAR_LEG = 20
-"""The same where only the tables of one hidden variable are followed, which is cheap."""
 SLACK = 2e-3
 """A candidate that lags by more than this part of the objective is given up."""
 
@@ -59,7 +57,7 @@ def _raced(settler: Settler, place: Place, i: int, runners: list[Any]) -> list[A
 
     def leg(parameters: Any) -> tuple[Any, float]:
         if near is not None:
-            return settler.settle_near(near, parameters, place.gamma, NEAR_LEG)
+            return settler.settle_near(near, parameters, place.gamma, LEG)
         return settler.settle(
             place.problem, parameters, place.gamma, settler.settings.tolerance, LEG
         )

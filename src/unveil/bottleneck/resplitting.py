@@ -19,11 +19,12 @@ from unveil.model.table_cpd import table_of
 
 __all__ = ["resplit"]
 
-DIRECTIONS = 3
+DIRECTIONS = 6
 """So many directions are tried for every hidden variable."""
 SAME = 0.98
 """Two ways to tell states apart that correlate more than this are the same."""
-LEG, NEAR_LEG = 8, 30
+FINALISTS = 2
+LEG, NEAR_LEG = 8, 20
 SLACK = 1e-3
 """A way that lags by more than this part of the objective after so many steps is given up (more steps
 where only the tables of one hidden variable are followed)."""
@@ -66,13 +67,12 @@ def _other_way(settler: Settler, place: Place, i: int, fine: float) -> Place | N
             parameters, value = settler.settle_near(nearby(i), start, place.gamma, NEAR_LEG)
         if value > place.objective - slack:
             ends.append((value, problem, parameters))
-    if not ends:
-        return None
-    _, problem, parameters = max(ends, key=lambda end: end[0])
-    parameters, value = settler.settle_above(problem, parameters, place.gamma, fine, target)
-    if value < target:
-        return None
-    return settler.settled_at(place, problem, parameters)
+    ends.sort(key=lambda end: -end[0])
+    for _, problem, start in ends[:FINALISTS]:
+        parameters, value = settler.settle_above(problem, start, place.gamma, fine, target)
+        if value >= target:
+            return settler.settled_at(place, problem, parameters)
+    return None
 
 
 def _near(place: Place, i: int) -> set[int]:
@@ -90,11 +90,11 @@ def _ways(settler: Settler, place: Place, i: int) -> list[tuple[Any, Any]]:
     now = place.problem.network(place.parameters)
     found: list[tuple[float, Any]] = []
     for _ in range(DIRECTIONS):
-        growth = problem.growth(look, i, problem.begin(i, settler.generator), 2)
+        growth = problem.growth(look, i, problem.begin(i, settler.starts), 2)
         gains, pair = problem.gains(look, i, growth)
         if all(abs(gains[0] - g) > 1e-3 * abs(g) for g, _ in found):
             found.append((float(gains[0]), pair))
-    best = sorted(found, key=lambda item: -item[0])[:2]
+    best = sorted(found, key=lambda item: -item[0])[:3]
     made = [problem.split_by(look, i, 0, pair) for gain, pair in best if np.isfinite(gain)]
     name = place.problem.hidden[i]
     return [(p, x) for p, x in made if abs(_alike(now, p.network(x), name)) < SAME]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.bottleneck.course import Continuation, Place
-from unveil.bottleneck.exact import Exact, Followed
+from unveil.bottleneck.exact import Exact, Followed, Look
 from unveil.bottleneck.forest import Forest
 from unveil.bottleneck.near import Messages, Near
 from unveil.em.loop import run_em
@@ -40,7 +40,10 @@ class Settler:
     ) -> None:
         self.settings, self.tolerance, self.max_iterations = settings, tolerance, max_iterations
         self.generator, self.ticker = generator, ticker
+        # Eigenvectors are looked for from the same vectors every time: only noise needs a seed.
+        self.starts = np.random.default_rng(0)
         self.n_iterations = 0
+        self._told: tuple[Look, Messages] | None = None
 
     def settle(
         self,
@@ -112,7 +115,9 @@ class Settler:
         problem = place.problem
         if not isinstance(problem, Forest) or len(problem.shape) < 2:
             return None
-        told = Messages(problem, place.parameters, place.gamma)
+        if self._told is None or self._told[0] is not place.look:
+            self._told = place.look, Messages(problem, place.parameters, place.gamma)
+        told = self._told[1]
         return lambda i: Near(told, i)
 
     def at(self, place: Place, parameters: Any, objective: float) -> Place:
@@ -120,13 +125,25 @@ class Settler:
         look = place.problem.look(parameters, place.gamma)
         return replace(place, parameters=parameters, objective=objective, look=look)
 
+    def carried(self, place: Place, problem: Followed) -> tuple[Vector, ...]:
+        """The eigenvectors found so far, laid out for a problem with other numbers of states."""
+        old, new = place.problem.layout, problem.layout  # type: ignore[attr-defined]
+        same = [a == b for a, b in zip(old.shapes, new.shapes, strict=True)]
+        found = []
+        for j, vector in enumerate(place.vectors):
+            fresh = problem.begin(j, self.starts)
+            for f in np.flatnonzero(same):
+                fresh[new.first[f] : new.first[f + 1]] = vector[old.first[f] : old.first[f + 1]]
+            found.append(fresh)
+        return tuple(found)
+
     def settled_at(self, place: Place, problem: Followed, parameters: Any) -> Place:
         """The same gamma in a problem in which a hidden variable has other states."""
         before = self.n_iterations
         parameters, objective = self.settle(
             problem, parameters, place.gamma, self.settings.tolerance
         )
-        vectors = tuple(problem.begin(j, self.generator) for j in range(len(place.vectors)))
+        vectors = self.carried(place, problem)
         look = problem.look(parameters, place.gamma)
         return replace(
             place, problem=problem, parameters=parameters, objective=objective, look=look,
