@@ -175,6 +175,11 @@ def _check(
         raise DataError("a hierarchy needs at least two columns")
     if n_states is not None and (isinstance(n_states, bool) or n_states < 2):
         raise DataError(f"hidden variables need a whole number of states from 2, got {n_states!r}")
+    if 0 < table.total_weight < (n_states or 2):
+        raise DataError(
+            f"hidden variables of {n_states or 2} states need as many cases, and the rows count as "
+            f"{table.total_weight:,.6g}; take fewer states or more rows"
+        )
     if max_hidden < 1:
         raise DataError(f"there is at least one hidden variable; max_hidden is {max_hidden}")
     for name, value in (("information", information), ("entropy", entropy)):
