@@ -5,7 +5,8 @@ tries come to nothing. They need no walk through the whole forest: what the rest
 over the arcs of the variable, as messages that do not change while other tables do not. With m the
 message from above and l_c that from below the hidden child c,
 
-    Q(t | y)  prop. to  [sum over p of m(y, p) P(t | p)]  prod over c of [sum over c of P(c | t) l_c(y, c)]
+    Q(t | y)  prop. to  [sum over p of m(y, p) P(t | p)]
+                        times prod over hidden children of [sum over c of P(c | t) l_c(y, c)]
                         times prod over own columns of P(x[y] | t)
 
 (all tables tempered as in `forest.py`), so that a step costs as much as the columns of this one
@@ -122,9 +123,7 @@ class Near:
             own = slice(layout.first[f], layout.first[f + 1])
             shown = counts[own].reshape(layout.shapes[f])
             lacking = np.maximum(total - shown.sum(axis=1), 0.0)
-            counts[own] += (
-                lacking[:, None] * parameters.tables[own].reshape(shown.shape)
-            ).ravel()
+            counts[own] += (lacking[:, None] * parameters.tables[own].reshape(shown.shape)).ravel()
         for f, part in parts:
             counts[layout.first[f] : layout.first[f + 1]] = part.ravel()
         tables = np.where(

@@ -2,8 +2,9 @@
 
 Early on, each hidden variable splits while the others tell little. At the end they tell more: its
 two states become one, and what is best to tell apart now is looked for from some directions, as in
-`exchange.py`. The two ways that gain most are followed a little, the better one until it has
-settled, and it is kept if -L is higher. (With three states or more an exchange does the same.)
+`exchange.py`. The ways that gain most are followed a little (in a forest, by the tables of this
+hidden variable alone: `near.py`), the better ones until they have settled, and one is kept if -L is
+higher. (With three states or more an exchange does the same.)
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ DIRECTIONS = 6
 SAME = 0.98
 """Two ways to tell states apart that correlate more than this are the same."""
 FINALISTS = 2
+"""So many of the ways go on until they have settled, or until they cannot be better."""
 LEG, NEAR_LEG = 8, 20
 SLACK = 1e-3
-"""A way that lags by more than this part of the objective after so many steps is given up (more steps
-where only the tables of one hidden variable are followed)."""
+"""A way that lags by more than this part of the objective after so many steps is given up; there
+are more steps where only the tables of one hidden variable are followed."""
 
 
 def resplit(settler: Settler, place: Place) -> Place:

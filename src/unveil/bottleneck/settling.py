@@ -62,7 +62,9 @@ class Settler:
         self.n_iterations += found.n_iterations
         return found.parameters, found.objective
 
-    def settle_near(self, near: Near, parameters: Any, gamma: float, most: int) -> tuple[Any, float]:
+    def settle_near(
+        self, near: Near, parameters: Any, gamma: float, most: int
+    ) -> tuple[Any, float]:
         """The same for the tables of one hidden variable; such steps are cheap and not counted."""
         found = run_em(
             lambda p: near.step(p, gamma), parameters, most, self.settings.tolerance, self.ticker,
