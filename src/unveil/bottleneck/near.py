@@ -32,7 +32,6 @@ __all__ = ["Messages", "Near"]
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
-Cells = npt.NDArray[np.int64]
 
 LEAST = 1e-300
 """What a row's probability is at least, if nothing could have made it."""
@@ -60,7 +59,7 @@ class Messages:
         self.plans = {v: _own_columns(problem.plan, v, hidden) for v in order}
         tables = layout.split(self.mixed)
         logs = _logs(self.mixed)
-        self._own = {v: _exp(self.leaf_logs(v, logs, problem.codes))[0] for v in order}
+        self._own = {v: _exp(self.leaf_logs(v, logs))[0] for v in order}
         self.up: dict[int, Matrix] = {}
         message: dict[int, Matrix] = {}
         for v in reversed(order):
@@ -78,10 +77,10 @@ class Messages:
             told = _scaled(_product([self._own[p] * down[p], *others]))
             self.above[v], down[v] = told, told @ tables[v]
 
-    def leaf_logs(self, v: int, logs: Vector, codes: Matrix) -> Matrix:
+    def leaf_logs(self, v: int, logs: Vector) -> Matrix:
         """The sum of the logs of a hidden variable's own columns, (n_rows, n_states)."""
-        k = int(self.problem.plan.n_states[v])
-        out = np.empty((codes.shape[1], k))
+        codes = self.problem.codes
+        out = np.empty((codes.shape[1], int(self.problem.plan.n_states[v])))
         field_collected(self.plans[v], logs, v, codes, NOTHING, out)
         return out
 
@@ -144,7 +143,7 @@ class Near:
         """
         told, place = self._messages, self._place
         tables = self._problem.layout.split(mixed)
-        own, top = _exp(told.leaf_logs(place.v, _logs(mixed), self._problem.codes))
+        own, top = _exp(told.leaf_logs(place.v, _logs(mixed)))
         above = told.above[place.v]
         first = tables[place.v][None, :] if above is None else above @ tables[place.v]
         below = [told.up[c] @ tables[c].T for c in place.below]
