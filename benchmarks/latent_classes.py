@@ -4,8 +4,9 @@
 
 FOLDER has NAME.train.csv.gz (see density.py). Both start from the parameters that StepMix draws and
 make the same steps; a step's time is that of many less that of few, divided by how many more, the
-best of some rounds in which the two take turns. It is CPU time, all threads together, with one
-thread for BLAS (set OMP_NUM_THREADS=1), so that other work on the machine does not count. The
+best of some rounds in which the two take turns. CPU time is that of all threads together, with one
+thread for BLAS (set OMP_NUM_THREADS=1), so that other work on the machine does not count; wall time
+is measured in the same rounds. The
 log-likelihoods after the last step are recorded side by side.
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 import warnings
@@ -30,6 +32,7 @@ from unveil.em.steps import TableEM
 PACKAGES = ("unveil", "stepmix", "numpy", "scipy", "numba")
 FEW, MANY, ROUNDS = 1, 11, 4
 CLASSES = (10, 50, 100)
+COLUMNS = ("unveil_cpu_ms", "stepmix_cpu_ms", "unveil_wall_ms", "stepmix_wall_ms")
 
 
 def stepmix(codes: Any, k: int) -> tuple[Any, Callable[[int], float]]:
@@ -71,17 +74,18 @@ def ours(table: Any, start: Any) -> Callable[[int], float]:
     return steps
 
 
-def seconds(call: Callable[[int], float], n: int) -> tuple[float, float]:
-    """The CPU seconds of so many steps, and the log-likelihood after them."""
-    started = time.process_time()
+def seconds(call: Callable[[int], float], n: int) -> tuple[tuple[float, float], float]:
+    """The CPU and wall seconds of so many steps, and the log-likelihood after them."""
+    started, wall = time.process_time(), time.perf_counter()
     found = call(n)
-    return time.process_time() - started, found
+    return (time.process_time() - started, time.perf_counter() - wall), found
 
 
-def per_step(took: list[tuple[float, float]]) -> float:
-    """The best time of many steps less the best time of few, by how many more they are."""
+def per_step(took: list[Any]) -> tuple[float, float]:
+    """The best times of many steps less the best of few, by how many more they are: CPU, wall."""
     few, many = np.min(took, axis=0)
-    return float(many - few) / (MANY - FEW)
+    cpu, wall = (many - few) / (MANY - FEW)
+    return float(cpu), float(wall)
 
 
 def measured(folder: Path, name: str, k: int) -> dict[str, Any]:
@@ -94,18 +98,20 @@ def measured(folder: Path, name: str, k: int) -> dict[str, Any]:
         mine = ours(table, start)
         mine(1)
         tools = {"unveil": mine, "stepmix": theirs}
-        took: dict[str, list[tuple[float, float]]] = {tool: [] for tool in tools}
+        took: dict[str, list[Any]] = {tool: [] for tool in tools}
         ends: dict[str, float] = {}
         for _ in range(ROUNDS):
             for tool, call in tools.items():
                 few, _ = seconds(call, FEW)
                 many, ends[tool] = seconds(call, MANY)
                 took[tool].append((few, many))
-    ms = {tool: 1e3 * per_step(own) for tool, own in took.items()}
+    cpu, wall = ({tool: 1e3 * per_step(own)[i] for tool, own in took.items()} for i in range(2))
     return {
         "rows": table.n_rows, "columns": table.n_columns, "classes": k,
-        "unveil_cpu_ms": ms["unveil"], "stepmix_cpu_ms": ms["stepmix"],
-        "times": ms["stepmix"] / ms["unveil"],
+        "unveil_cpu_ms": cpu["unveil"], "stepmix_cpu_ms": cpu["stepmix"],
+        "times": cpu["stepmix"] / cpu["unveil"],
+        "unveil_wall_ms": wall["unveil"], "stepmix_wall_ms": wall["stepmix"],
+        "wall_times": wall["stepmix"] / wall["unveil"], "load": os.getloadavg()[0],
         "log_likelihood": ends["unveil"], "stepmix_log_likelihood": ends["stepmix"],
     }  # fmt: skip
 
@@ -140,10 +146,13 @@ def main() -> None:
             if options.out:
                 write_json(options.out, record)
     rows = [
-        [word, f"{f['unveil_cpu_ms']:.2f}", f"{f['stepmix_cpu_ms']:.2f}", f"{f['times']:.1f}"]
+        [word, *(f"{f[x]:.2f}" for x in COLUMNS), f"{f['times']:.1f}", f"{f['wall_times']:.1f}"]
         for word, f in record["found"].items()
     ]  # fmt: skip
-    head = ["table", "unveil, CPU ms a step", "StepMix", "times"]
+    head = [
+        "table", "unveil, CPU ms a step", "StepMix", "unveil, wall ms a step", "StepMix",
+        "times, CPU", "times, wall",
+    ]  # fmt: skip
     print(markdown_table(head, rows))
     print(f"two products of matrices alone: {json.dumps(record['products'])}")
     if options.out:

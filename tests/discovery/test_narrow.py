@@ -91,6 +91,13 @@ def test_what_is_followed(bench):
     assert [s.n_states for s in narrow_starts(one, "H1")] == [3]
 
 
+def test_nothing_is_followed_where_no_column_varies():
+    constant = Table([Variable(n, ["x"]) for n in "abc"], [np.zeros(5, np.int64)] * 3)
+    assert narrow_starts(bench_of(constant), "H1") == []
+    found = discover_networks(constant, Settings(method="bottleneck"), seed=1)
+    assert not found.network.hidden
+
+
 def test_a_course_is_remembered(hierarchy):
     record = json.loads(json.dumps(tried_as_json(hierarchy)))
     again = tried_from_json(record)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unveil import DAG, datasets, fit_em, ib_em
+from unveil import DAG, Table, Variable, datasets, fit_em, ib_em
 from unveil.bottleneck.exact import Exact
 from unveil.bottleneck.forest import Forest, is_forest
 from unveil.bottleneck.lagrangian import Parameters
@@ -73,3 +73,16 @@ def test_a_forest_is_asked_for_where_there_is_none():
     rows = asia.sample(50, seed=1).without("lung")
     with pytest.raises(DataError, match="forest"):
         ib_em(asia.dag, rows, PRIOR, {"lung": 2}, posterior="forest")
+
+
+def test_five_rows_and_states_that_hardly_have_any():
+    """States that EM drives out have no eigenvector; looking for it warns of nothing."""
+    codes = [[0, 1, 2, 2], [1, 1, 2, 0], [0, 0, 1, 1], [1, 0, 0, 0], [1, 1, 2, 2]]
+    names = ["a", "b", "c", "d"]
+    variables = [Variable(n, range(k)) for n, k in zip(names, (2, 2, 3, 3), strict=True)]
+    rows = Table(variables, list(np.array(codes).T))
+    dag = DAG(["S", "T", *names], [("S", "T"), *(("ST"[i // 2], n) for i, n in enumerate(names))])
+    for hidden in ({"S": 3, "T": 3}, {"S": None, "T": None}):
+        found = ib_em(dag, rows, hidden=hidden, seed=1)
+        assert np.isfinite(found.log_likelihood)
+        assert all(np.isfinite(c.values).all() for c in found.network.cpds.values())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unveil import DAG, Network, TableCPD, Variable
+from unveil import DAG, Network, TableCPD, Variable, ib_em
 from unveil.bottleneck.attaching import Homes
 from unveil.bottleneck.continuation import Follower
 from unveil.bottleneck.course import Continuation, Place
@@ -12,6 +12,7 @@ from unveil.bottleneck.hierarchy import learn_hierarchy
 from unveil.bottleneck.resplitting import resplit
 from unveil.bottleneck.weighing import place_score, weighed
 from unveil.em import fit_em
+from unveil.errors import DataError
 from unveil.progress import Ticker
 
 from .cases import PRIOR
@@ -105,3 +106,51 @@ def test_the_number_of_states_is_learned():
     rows = Network(cpds).sample(600, seed=1).without("T")
     found = learn_hierarchy(rows, None, PRIOR, max_states=4, seed=0)
     assert found.n_states[found.hidden[0]] == 3
+
+
+def test_a_run_that_cannot_reach_its_goal_is_given_up():
+    network, rows = two_groups(400)
+    follower, place = settled(network, rows)
+    random = np.random.default_rng(3)
+    tables = place.problem.layout.normalised(random.uniform(size=place.problem.layout.size))
+    start = place.problem.parameters(place.problem.layout.unpack(tables))
+    steps = {}
+    for target in (-np.inf, place.objective, place.objective + 1000):
+        before = follower.n_iterations
+        _, value = follower.settle_above(place.problem, start, 1.0, 1e-9, target)
+        steps[target] = follower.n_iterations - before, value
+    whole, near, never = steps.values()
+    assert whole[1] == near[1] == pytest.approx(place.objective, abs=1e-3)
+    assert never[0] < whole[0]
+
+
+def test_eigenvectors_are_carried_over_where_tables_stay():
+    network, rows = two_groups(200)
+    follower, place = settled(network, rows)
+    growth = place.problem.growth(place.look, 1, place.vectors[1], 5)
+    problem, _ = place.problem.split(place.look, 0, 0, growth, 0.1)
+    carried = follower.carried(place, problem)
+    old, new = place.problem.layout, problem.layout
+    for f, family in enumerate(new.families):
+        own = carried[1][new.first[f] : new.first[f + 1]]
+        before = place.vectors[1][old.first[f] : old.first[f + 1]]
+        changed = problem.places[0] in family
+        assert (own.size != before.size) if changed else np.array_equal(own, before)
+
+
+def test_the_end_does_not_depend_on_the_seed():
+    network, rows = two_groups(300)
+    ends = [
+        ib_em(network.dag, rows.knock_out(0.1, seed=2), PRIOR, {"T1": 2, "T2": 3}, seed=seed)
+        for seed in (1, 2)
+    ]
+    assert ends[0].log_likelihood == ends[1].log_likelihood
+    assert [p.gamma for p in ends[0].course] == [p.gamma for p in ends[1].course]
+
+
+def test_more_states_than_cases_are_refused():
+    _, rows = two_groups(20)
+    with pytest.raises(DataError, match="of 3 states need as many cases, and the rows count as 2"):
+        learn_hierarchy(rows.take([0, 1]), 3)
+    with pytest.raises(DataError, match="of 2 states need as many cases, and the rows count as 1"):
+        learn_hierarchy(rows.take([0]), None)

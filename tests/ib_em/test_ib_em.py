@@ -136,7 +136,7 @@ def test_odd_tables():
     rows = Table.from_frame({"x": ["a", "b", "a", "b"], "same": ["c"] * 4})
     assert ib_em(latent_dag(rows), rows, PRIOR, {"class": 2}, seed=0).gamma == 1
     one = Table.from_frame({"x": ["a"], "y": ["b"]})
-    with pytest.raises(DataError, match="2 states, but there are only 1 cases"):
+    with pytest.raises(DataError, match="2 states, but there is only 1 case;"):
         ib_em(latent_dag(one), one, PRIOR, {"class": 2})
 
 

@@ -167,7 +167,9 @@ class _Work:
         for name in task.hidden:
             labels = variables[name].labels
             variables[name] = Variable(name, labels if noisy else labels[:1], hidden=True)
-        network = network_to_start("random", task.dag, variables, table, None, generator)
+        # With one state each, all starts lead to the same: the seed is for noise.
+        first = generator if noisy else np.random.default_rng(0)
+        network = network_to_start("random", task.dag, variables, table, None, first)
         if noisy:
             network = _alike(network, task.hidden)
         problem = self.problem(network, table)

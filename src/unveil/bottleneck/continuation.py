@@ -56,7 +56,7 @@ class Follower(Settler):
         look = problem.look(parameters, 1.0)
         vectors, largest = [], 0.0
         for i in range(len(problem.shape)):
-            start = problem.begin(i, self.generator)
+            start = problem.begin(i, self.starts)
             growth = problem.growth(look, i, start, 40 if len(problem.shape) == 1 else 15)
             vectors.append(growth.vectors)
             largest = max(largest, float(growth.values.max()))
@@ -159,9 +159,9 @@ class Follower(Settler):
         """The place after these hidden variables had a state split, settled again."""
         _, i, state, growth = crossing[0]
         problem, parameters = place.problem.split(place.look, i, state, growth, self.settings.kick)
-        for _, i, _, _ in crossing[1:]:  # tables have other sizes now, so vectors are found anew
+        for _, i, _, _ in crossing[1:]:  # tables have other sizes now
             look = problem.look(parameters, place.gamma)
-            growth = problem.growth(look, i, problem.begin(i, self.generator), 8)
+            growth = problem.growth(look, i, self.carried(place, problem)[i], 3)
             state = int(growth.values.argmax())
             problem, parameters = problem.split(look, i, state, growth, self.settings.kick)
         return self.settled_at(place, problem, parameters)

@@ -28,6 +28,9 @@ __all__ = ["Direction", "Tangent", "diagonal_direction", "whole_direction"]
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
 
+NO_COUNT = 1e-100
+"""Expected counts below this are those of a state that EM has driven out."""
+
 
 @dataclass(frozen=True)
 class Direction:
@@ -57,10 +60,10 @@ class Tangent:
         self.parameters, self.completed = parameters, completed
         layout, rows = problem.layout, problem.rows
         counts = completed.counts + problem.alpha
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self._per_count = np.where(counts > 0, 1.0 / counts, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            self._per_count = np.where(counts > NO_COUNT, 1.0 / counts, 0.0)
             sums = layout.row_sums(counts)
-            self._per_row = np.where(sums > 0, 1.0 / sums, 0.0)
+            self._per_row = np.where(sums > NO_COUNT, 1.0 / sums, 0.0)
         unseen = completed.mass[layout.size : rows.joint_first]
         self._unseen = np.repeat(unseen, layout._row_length) * parameters.tables
 

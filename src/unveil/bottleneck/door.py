@@ -156,9 +156,9 @@ def refuse_large(task: Task, table: Table) -> None:
     most = max(task.states)
     if not task.adapt and most > cases:
         name = task.hidden[task.states.index(most)]
+        there = "there is only 1 case" if cases == 1 else f"there are only {cases:,.6g} cases"
         raise DataError(
-            f"the hidden variable {name!r} is to have {most} states, but there are only "
-            f"{cases:,.6g} cases; give it fewer"
+            f"the hidden variable {name!r} is to have {most} states, but {there}; give it fewer"
         )
     wide = math.prod(task.states) if task.posterior == "exact" else sum(task.states)
     needed = 8 * COPIES * table.n_rows * wide

@@ -46,7 +46,7 @@ def padded(settler: Settler, place: Place, states: Sequence[int]) -> Place:
             largest = int(place.problem.sizes(place.look)[i].argmax())
             growth = place.problem.growth(place.look, i, place.vectors[i], 1)
             problem, parameters = place.problem.split(place.look, i, largest, growth, 0.01)
-            vectors = tuple(problem.begin(j, settler.generator) for j in range(len(states)))
+            vectors = tuple(problem.begin(j, settler.starts) for j in range(len(states)))
             look = problem.look(parameters, place.gamma)
             place = replace(
                 place, problem=problem, parameters=parameters, look=look, vectors=vectors

@@ -78,16 +78,21 @@ class Forest(MeanField):
         self, parameters: FieldParameters, gamma: float, sweeps: int = 1
     ) -> tuple[Matrix, Vector, float]:
         """Posteriors of every hidden variable, expected counts, and -L in nats for all cases."""
-        tables = parameters.tables
-        mixed = tables if gamma == 1 else tables**gamma
-        if gamma < 1:
-            mixed[self._links] *= parameters.common[self._links] ** (1 - gamma)
+        tables, mixed = parameters.tables, self.mixed(parameters, gamma)
         model, n = self.model, len(self.weights)
         posterior = np.empty((n, model.width))
         log_z, links, leaves = model._run(mixed, self.codes, self.weights, 0, n, posterior)
         counts = model.counts(mixed, tables, links, leaves)
         q = posterior[:, self._taken] / self.weights[:, None]
         return q, counts, float(self.weights @ log_z)
+
+    def mixed(self, parameters: FieldParameters, gamma: float) -> Vector:
+        """The factors of the E-step: tables to the power gamma, Q(t_i | t_pa(i)) to the rest."""
+        if gamma == 1:
+            return parameters.tables
+        mixed = np.asarray(parameters.tables**gamma, np.float64)
+        mixed[self._links] *= parameters.common[self._links] ** (1 - gamma)
+        return mixed
 
     def look(self, parameters: FieldParameters, gamma: float) -> Look:
         q, counts, objective = self.e_step(parameters, gamma)

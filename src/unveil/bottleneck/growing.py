@@ -99,7 +99,7 @@ class Grower:
 
     def with_one_more(self, place: Place) -> Place | None:
         """The place with the first of some new hidden variables that pays, if one does."""
-        adapt, generator = self.follower.adapt, self.follower.generator
+        adapt, generator = self.follower.adapt, self.follower.starts
         place = self.settled(place, 1e-6)
         for i, chosen in candidates(place, self.information, self.entropy, TRIES):
             n_states = 2 if adapt else place.problem.shape[i]
@@ -120,7 +120,7 @@ class Grower:
         """Children under other parents, if that is better: all that ask for it, or the first."""
         if not self.moves or len(place.problem.hidden) < 2:
             return place
-        generator = self.follower.generator
+        generator = self.follower.starts
         least = self.information if place.gamma < 1 else 0.0
         for at_once in (None, 1):
             other = self.grown(moved(place, generator, least, at_once))

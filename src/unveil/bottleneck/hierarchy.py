@@ -87,7 +87,7 @@ def learn_hierarchy(
     hidden = [name for name in dag.nodes if name not in table]
     variables = {v.name: v for v in table.variables}
     variables |= {name: Variable(name, [0], hidden=True) for name in hidden}
-    network = network_to_start("random", dag, variables, table, None, np.random.default_rng(seed))
+    network = network_to_start("random", dag, variables, table, None, np.random.default_rng(0))
     problem = Forest(network, table, hidden, prior)
 
     def grower(most: int) -> Grower:
@@ -175,6 +175,11 @@ def _check(
         raise DataError("a hierarchy needs at least two columns")
     if n_states is not None and (isinstance(n_states, bool) or n_states < 2):
         raise DataError(f"hidden variables need a whole number of states from 2, got {n_states!r}")
+    if 0 < table.total_weight < (n_states or 2):
+        raise DataError(
+            f"hidden variables of {n_states or 2} states need as many cases, and the rows count as "
+            f"{table.total_weight:,.6g}; take fewer states or more rows"
+        )
     if max_hidden < 1:
         raise DataError(f"there is at least one hidden variable; max_hidden is {max_hidden}")
     for name, value in (("information", information), ("entropy", entropy)):

@@ -32,12 +32,13 @@ def exchanged(settler: Settler, place: Place, i: int) -> Place:
     found, objective = settler.settle(place.problem, place.parameters, place.gamma, fine)
     place = settler.at(place, found, objective)
     for _ in range(settings.rounds):
-        ends = _raced(settler, place, _candidates(place, i)[: settings.exchanges])
+        ends = _raced(settler, place, i, _candidates(place, i)[: settings.exchanges])
+        target = place.objective + 1e-6 * abs(place.objective)
         best = max(
-            (settler.settle(place.problem, p, place.gamma, fine) for p in ends),
+            (settler.settle_above(place.problem, p, place.gamma, fine, target) for p in ends),
             key=lambda e: e[1], default=(None, -np.inf),
         )  # fmt: skip
-        if best[1] < place.objective + 1e-6 * abs(place.objective):
+        if best[1] < target:
             break
         place = settler.at(place, *best)
         if not settler.ticker.keep_going():
@@ -45,14 +46,24 @@ def exchanged(settler: Settler, place: Place, i: int) -> Place:
     return place
 
 
-def _raced(settler: Settler, place: Place, runners: list[Any]) -> list[Any]:
-    """Parameters that are ahead after a few steps: the better half goes on, again and again."""
+def _raced(settler: Settler, place: Place, i: int, runners: list[Any]) -> list[Any]:
+    """Parameters that are ahead after a few steps: the better half goes on, again and again.
+
+    In a forest only the tables of hidden variable i are followed.
+    """
     slack = SLACK * abs(place.objective)
+    nearby = settler.nearby(place)
+    near = None if nearby is None else nearby(i)
+
+    def leg(parameters: Any) -> tuple[Any, float]:
+        if near is not None:
+            return settler.settle_near(near, parameters, place.gamma, LEG)
+        return settler.settle(
+            place.problem, parameters, place.gamma, settler.settings.tolerance, LEG
+        )
+
     while runners and settler.ticker.keep_going():
-        ends = [
-            settler.settle(place.problem, p, place.gamma, settler.settings.tolerance, LEG)
-            for p in runners
-        ]
+        ends = [leg(p) for p in runners]
         ends.sort(key=lambda end: -end[1])
         runners = [p for p, value in ends if value > place.objective - slack]
         if len(runners) <= FINALISTS:

@@ -2,8 +2,9 @@
 
 Early on, each hidden variable splits while the others tell little. At the end they tell more: its
 two states become one, and what is best to tell apart now is looked for from some directions, as in
-`exchange.py`. The two ways that gain most are followed a little, the better one until it has
-settled, and it is kept if -L is higher. (With three states or more an exchange does the same.)
+`exchange.py`. The ways that gain most are followed a little (in a forest, by the tables of this
+hidden variable alone: `near.py`), the better ones until they have settled, and one is kept if -L is
+higher. (With three states or more an exchange does the same.)
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ from unveil.model.table_cpd import table_of
 
 __all__ = ["resplit"]
 
-DIRECTIONS = 3
+DIRECTIONS = 6
 """So many directions are tried for every hidden variable."""
 SAME = 0.98
 """Two ways to tell states apart that correlate more than this are the same."""
-LEG = 8
+FINALISTS = 2
+"""So many of the ways go on until they have settled, or until they cannot be better."""
+LEG, NEAR_LEG = 8, 20
 SLACK = 1e-3
-"""A way that lags by more than this part of the objective after so many steps is given up."""
+"""A way that lags by more than this part of the objective after so many steps is given up; there
+are more steps where only the tables of one hidden variable are followed."""
 
 
 def resplit(settler: Settler, place: Place) -> Place:
@@ -55,18 +59,22 @@ def resplit(settler: Settler, place: Place) -> Place:
 def _other_way(settler: Settler, place: Place, i: int, fine: float) -> Place | None:
     """The place with hidden variable i split anew, if that is better."""
     slack = SLACK * abs(place.objective)
+    target = place.objective + 1e-7 * abs(place.objective)
     ends = []
+    nearby = settler.nearby(place)
     for problem, start in _ways(settler, place, i):
-        parameters, value = settler.settle(problem, start, place.gamma, fine, LEG)
+        if nearby is None:
+            parameters, value = settler.settle(problem, start, place.gamma, fine, LEG)
+        else:
+            parameters, value = settler.settle_near(nearby(i), start, place.gamma, NEAR_LEG)
         if value > place.objective - slack:
             ends.append((value, problem, parameters))
-    if not ends:
-        return None
-    _, problem, parameters = max(ends, key=lambda end: end[0])
-    parameters, value = settler.settle(problem, parameters, place.gamma, fine)
-    if value < place.objective + 1e-7 * abs(place.objective):
-        return None
-    return settler.settled_at(place, problem, parameters)
+    ends.sort(key=lambda end: -end[0])
+    for _, problem, start in ends[:FINALISTS]:
+        parameters, value = settler.settle_above(problem, start, place.gamma, fine, target)
+        if value >= target:
+            return settler.settled_at(place, problem, parameters)
+    return None
 
 
 def _near(place: Place, i: int) -> set[int]:
@@ -84,11 +92,11 @@ def _ways(settler: Settler, place: Place, i: int) -> list[tuple[Any, Any]]:
     now = place.problem.network(place.parameters)
     found: list[tuple[float, Any]] = []
     for _ in range(DIRECTIONS):
-        growth = problem.growth(look, i, problem.begin(i, settler.generator), 2)
+        growth = problem.growth(look, i, problem.begin(i, settler.starts), 2)
         gains, pair = problem.gains(look, i, growth)
         if all(abs(gains[0] - g) > 1e-3 * abs(g) for g, _ in found):
             found.append((float(gains[0]), pair))
-    best = sorted(found, key=lambda item: -item[0])[:2]
+    best = sorted(found, key=lambda item: -item[0])[:3]
     made = [problem.split_by(look, i, 0, pair) for gain, pair in best if np.isfinite(gain)]
     name = place.problem.hidden[i]
     return [(p, x) for p, x in made if abs(_alike(now, p.network(x), name)) < SAME]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.bottleneck.course import Continuation, Place
-from unveil.bottleneck.exact import Exact, Followed
+from unveil.bottleneck.exact import Exact, Followed, Look
 from unveil.bottleneck.forest import Forest
+from unveil.bottleneck.near import Messages, Near
 from unveil.em.loop import run_em
 from unveil.em.squared import squared_steps
 from unveil.progress import Ticker
@@ -18,6 +20,11 @@ from unveil.progress import Ticker
 __all__ = ["Settler"]
 
 Vector = npt.NDArray[np.float64]
+
+STRETCH = 10
+"""After so many steps it is asked whether a run can still reach what it has to."""
+ALLOWED, MOST_RATIO = 4.0, 0.9
+"""So many times what gains seem to add up to is allowed for; they shrink to this part at most."""
 
 
 class Settler:
@@ -33,7 +40,10 @@ class Settler:
     ) -> None:
         self.settings, self.tolerance, self.max_iterations = settings, tolerance, max_iterations
         self.generator, self.ticker = generator, ticker
+        # Eigenvectors are looked for from the same vectors every time: only noise needs a seed.
+        self.starts = np.random.default_rng(0)
         self.n_iterations = 0
+        self._told: tuple[Look, Messages] | None = None
 
     def settle(
         self,
@@ -51,6 +61,37 @@ class Settler:
         )  # fmt: skip
         self.n_iterations += found.n_iterations
         return found.parameters, found.objective
+
+    def settle_near(
+        self, near: Near, parameters: Any, gamma: float, most: int
+    ) -> tuple[Any, float]:
+        """The same for the tables of one hidden variable; such steps are cheap and not counted."""
+        found = run_em(
+            lambda p: near.step(p, gamma), parameters, most, self.settings.tolerance, self.ticker,
+            f"bottleneck, gamma {gamma:.3f}",
+        )  # fmt: skip
+        return found.parameters, found.objective
+
+    def settle_above(
+        self, problem: Followed, parameters: Any, gamma: float, tolerance: float, target: float
+    ) -> tuple[Any, float]:
+        """The fixed point, or where it was given up for not going to reach `target`.
+
+        EM's gains shrink by a factor that hardly changes near the end, so that what is still to
+        come is a geometric series; several times as much is allowed for.
+        """
+        value, last = -np.inf, 0.0
+        while True:
+            before = self.n_iterations
+            parameters, found = self.settle(problem, parameters, gamma, tolerance, STRETCH)
+            gained, value = found - value, found
+            if self.n_iterations - before < STRETCH or not self.ticker.keep_going():
+                return parameters, value
+            if np.isfinite(gained):
+                ratio = min(gained / last, MOST_RATIO) if last > 0 else MOST_RATIO
+                if value + ALLOWED * gained * ratio / (1 - ratio) < target:
+                    return parameters, value
+                last = gained
 
     def settle_fast(self, place: Place) -> tuple[Any, float]:
         """The fixed point at the last gamma, by steps that go further on EM's way (`squared`)."""
@@ -71,10 +112,32 @@ class Settler:
         better, objective = problem.step(common._replace(tables=found.parameters), 1.0)
         return better._replace(tables=found.parameters), objective
 
+    def nearby(self, place: Place) -> Callable[[int], Near] | None:
+        """Steps for one hidden variable at a time, where several form a forest."""
+        problem = place.problem
+        if not isinstance(problem, Forest) or len(problem.shape) < 2:
+            return None
+        if self._told is None or self._told[0] is not place.look:
+            self._told = place.look, Messages(problem, place.parameters, place.gamma)
+        told = self._told[1]
+        return lambda i: Near(told, i)
+
     def at(self, place: Place, parameters: Any, objective: float) -> Place:
         """The same problem and gamma at other parameters."""
         look = place.problem.look(parameters, place.gamma)
         return replace(place, parameters=parameters, objective=objective, look=look)
+
+    def carried(self, place: Place, problem: Followed) -> tuple[Vector, ...]:
+        """The eigenvectors found so far, laid out for a problem with other numbers of states."""
+        old, new = place.problem.layout, problem.layout  # type: ignore[attr-defined]
+        same = [a == b for a, b in zip(old.shapes, new.shapes, strict=True)]
+        found = []
+        for j, vector in enumerate(place.vectors):
+            fresh = problem.begin(j, self.starts)
+            for f in np.flatnonzero(same):
+                fresh[new.first[f] : new.first[f + 1]] = vector[old.first[f] : old.first[f + 1]]
+            found.append(fresh)
+        return tuple(found)
 
     def settled_at(self, place: Place, problem: Followed, parameters: Any) -> Place:
         """The same gamma in a problem in which a hidden variable has other states."""
@@ -82,7 +145,7 @@ class Settler:
         parameters, objective = self.settle(
             problem, parameters, place.gamma, self.settings.tolerance
         )
-        vectors = tuple(problem.begin(j, self.generator) for j in range(len(place.vectors)))
+        vectors = self.carried(place, problem)
         look = problem.look(parameters, place.gamma)
         return replace(
             place, problem=problem, parameters=parameters, objective=objective, look=look,

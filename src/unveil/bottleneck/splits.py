@@ -43,6 +43,8 @@ __all__ = [
 
 Vector = npt.NDArray[np.float64]
 
+NO_LENGTH = 1e-100
+"""Vectors shorter than this are none."""
 NEVER = -30.0
 """The log of as good as nothing: what a twin has where none of its rows are."""
 
@@ -150,7 +152,8 @@ class Twins:
             common = tangent.problem.compression.response(tangent.completed.joint, joint, self._i)
             vector = self._clean(tangent, moved)
             vector, values = self._scaled(tangent, vector)
-            common = common / np.maximum(values, 1e-300)[self.state_of_joint]
+            scale = np.divide(1.0, values, out=np.zeros_like(values), where=values > NO_LENGTH)
+            common = common * scale[self.state_of_joint]
         return Growth(values, vector)
 
     def _estimated(self, tangent: Tangent, counts: Vector) -> Vector:
@@ -182,8 +185,10 @@ class Twins:
             * tangent.problem.n_cases
         )
         lengths = np.sqrt(np.divide(squares, rows, out=np.zeros_like(rows), where=rows > 0))
+        # A state with next to no rows has no direction to go to.
+        scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > NO_LENGTH)
         vector = vector.copy()
-        vector[inside] = values / np.maximum(lengths, 1e-300)[states]
+        vector[inside] = values * scale[states]
         return vector, lengths
 
     def _even(self, joint: Vector, weights: Vector) -> Vector:

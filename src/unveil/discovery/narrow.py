@@ -67,6 +67,8 @@ class Narrow:
 def narrow_starts(bench: Bench, name: str) -> list[Narrow]:
     """What is followed in a round: all columns at each number of states, and a hierarchy."""
     columns = tuple(v.name for v in bench.glanced.variables if v.n_states > 1)
+    if len(columns) < 2:  # nothing for a parent of all to explain
+        return []
     place = Place(name, columns, "bottleneck")
     first = not bench.network.hidden
     sizes = (bench.n_states,) if bench.n_states else SIZES if first else LATER_SIZES
