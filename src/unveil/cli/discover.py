@@ -142,7 +142,7 @@ def discover(
         typer.Option(
             min=100,
             help="Look for candidates in so many rows drawn from all, and judge them on all.",
-            show_default="all, or 10,000 of more than 50,000",
+            show_default="all, or 10,000 of more than 20,000",
         ),
     ] = None,
     time_limit: TimeLimit = None,

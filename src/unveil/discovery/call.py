@@ -215,7 +215,7 @@ def discover(
     for the evidence. `earlier`,
     `on_round` and `notes` are for going on after an interruption, see `discover_networks`.
 
-    Of more than 50,000 cases, or if a `sample` of so many is asked for, candidates are looked for
+    Of more than 20,000 cases, or if a `sample` of so many is asked for, candidates are looked for
     in rows drawn by the seed (10,000), and all rows decide what is kept: `report.whole`. Resampling
     and straw men are those of the drawn rows. A `sample` of as many as there are looks in all. Rows
     that are read in pieces (`unveil.open_rows` tells of these, of `memory` and of `engine`) are a

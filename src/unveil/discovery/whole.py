@@ -38,7 +38,7 @@ DRAWN_NUMBERS = 50_000
 """The same of continuous columns, where nothing is judged on all rows."""
 MANY = 200_000
 """Of more different rows than these some are drawn, also where all would fit in memory."""
-MANY_CASES = 50_000
+MANY_CASES = 20_000
 """And of more cases than these, whether they differ or not.
 
 With so many cases every arc that stands in for a hidden variable pays, and so do ever more states
