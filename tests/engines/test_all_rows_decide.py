@@ -1,12 +1,15 @@
 """Expected counts without completed rows, halves that are dealt, and decisions by all rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import unveil
 from unveil import DAG, Network, TableCPD, Variable
 from unveil.discovery.all_rows import Everything, fitted, searched, without
-from unveil.discovery.stars_of_all import _moved, _star, _with_parent
+from unveil.discovery.signatures_of_all import n_signatures, stars_at_signatures
+from unveil.discovery.stars_of_all import _moved, _star, with_parent
 from unveil.discovery.states_of_all import resized
 from unveil.discovery.whole import looked_at
 from unveil.em import complete_rows, structural_em
@@ -17,6 +20,7 @@ from unveil.engines.cluster import blocks
 from unveil.engines.protocol import tree_sum
 from unveil.errors import UnveilWarning
 from unveil.progress import Ticker
+from unveil.search.constraints import Constraints
 from unveil.statistics.memory import MemoryStatistics
 
 
@@ -82,7 +86,7 @@ def test_a_parent_is_put_in_cleanly():
     table = star().sample(200, seed=1).without("H")
     everything = Everything(parts_of(table), unveil.discovery.Settings(), 1)
     dag = DAG(table.names, [("x5", "x0"), ("x5", "x1"), ("x0", "x1"), ("x1", "x2"), ("x4", "x3")])
-    arcs = _with_parent(everything, dag, "H", frozenset(["x0", "x1", "x3"]))
+    arcs = with_parent(everything, dag, "H", frozenset(["x0", "x1", "x3"]))
     made = DAG(["H", *table.names], arcs)
     assert all(made.parents(x) == ("H",) for x in ("x0", "x1", "x3"))
     assert set(made.parents("x5")) == {"x0", "x1"}
@@ -104,6 +108,24 @@ def test_children_come_and_go_by_all_rows():
     assert found.dag.parents("x5") == ("x0",)
     assert everything.score(found) > everything.score(first) + 100
     assert everything.rows.n_passes - before <= 6  # all that may come or go is counted at once
+
+
+def test_all_rows_show_what_drawn_ones_do_not():
+    """A parent of what is linked in their network, with states from some random tables."""
+    truth = star(n_states=2, n_children=4, strength=0.7)
+    rows = parts_of(truth.sample(30_000, seed=1).without("H"))
+    everything = Everything.of(rows, unveil.discovery.Settings(), 1)
+    plain = searched(everything, [unveil.fit(DAG(rows.names, []), rows)], Ticker())
+    best, *_ = stars_at_signatures(everything, plain.dag, "H", Ticker(), set())
+    assert {"x0", "x1", "x2", "x3"} <= set(best.dag.children("H"))
+    assert everything.score(best) > everything.score(plain) + 10
+    assert n_signatures(everything, plain.dag) >= 1
+    bound = replace(everything.settings, constraints=Constraints(forbidden=[("x0", "x1")]))
+    assert n_signatures(replace(everything, settings=bound), plain.dag) == 0
+    seen = {frozenset(best.dag.children("H"))}
+    assert best.dag not in [
+        n.dag for n in stars_at_signatures(everything, plain.dag, "H", Ticker(), seen)
+    ]
 
 
 def test_structural_em_in_parts_is_that_of_completed_rows():

@@ -3,10 +3,11 @@
 Drawn rows are few, so a variable that is there may fail to be confirmed among them; and behind few
 columns, with many rows, arcs between all of them predict as well as it does: what it saves is their
 many parameters, which rows left out show faintly, and the score shows plainly. So what was found in
-drawn rows goes to all of them. The network without it is searched for among all rows, from their
-counts, also from where the candidate ended. The candidate climbs by structural EM over all rows and
-has its number of states chosen there. Then the rule is that of `confirm`: the score of all rows,
-and rows left out: of two halves each is predicted with parameters of the other, beside rivals.
+drawn rows goes to all of them, beside what their own network shows. The network without
+it is searched for among all rows, from their counts, also from where the candidate ended. The
+candidate climbs by structural EM over all rows and has its number of states chosen there. Then the
+rule is that of `confirm`: the score of all rows, and rows left out: of two halves each is predicted
+with parameters of the other, beside rivals.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from unveil.discovery.all_rows import Everything, climbed, fitted, searched, without
-from unveil.discovery.candidates import Candidate, Refused, Verdict
+from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
 from unveil.discovery.choice import foremost, n_places
 from unveil.discovery.confirm import Confirmation
 from unveil.discovery.halves import proven_by_halves
 from unveil.discovery.redundancy import redundancy
 from unveil.discovery.settings import Settings
-from unveil.discovery.stars_of_all import put_in
+from unveil.discovery.signatures_of_all import n_signatures, stars_at_signatures
+from unveil.discovery.stars_of_all import Children, put_in
+from unveil.graph.dag import DAG
+from unveil.hidden.candidate import fresh_name
 from unveil.model.network import Network
 from unveil.progress import Ticker
 from unveil.records import Record
@@ -51,7 +55,10 @@ class Standing(Record):
 
 @dataclass(frozen=True)
 class Judged:
-    """Where things stand after a round: who was best, on all rows, and whether it holds."""
+    """Where things stand after a round: who was best, on all rows, and whether it holds.
+
+    The best may be none of those tried in drawn rows: its network is then that of all rows.
+    """
 
     standing: Standing
     best: Candidate | None = None
@@ -89,15 +96,19 @@ def judged_among_all(
 ) -> Judged:
     """The best of what was tried in drawn rows, on all rows, and whether it holds there."""
     settings, rows = everything.settings, everything.rows
+    dag = standing.network.dag
     screened: list[tuple[float, Candidate, Network]] = []
-    seen: set[frozenset[str]] = set()
+    seen: set[Children] = set()
     for candidate in _worth_taking(tried):
         ticker.offer("", 0, standing.score, detail=f"{candidate.n_states} states, all rows")
         own = fitted(candidate.network, rows, settings.prior, ticker)
-        starts = put_in(everything, standing.network.dag, own, candidate.name, ticker, seen)
+        starts = put_in(everything, dag, own, candidate.name, ticker, seen)
         screened += [(everything.score(n), candidate, n) for n in [own, *starts]]
         if not ticker.keep_going():
             break
+    for candidate in _at_signatures(everything, dag, ticker, seen):
+        starts = put_in(everything, dag, candidate.network, candidate.name, ticker, seen)
+        screened += [(everything.score(n), candidate, n) for n in starts]
     screened.sort(key=lambda x: -x[0])
     # A climb takes tens of passes, so the best goes first, and mostly alone.
     for _, best, first in screened:
@@ -109,14 +120,31 @@ def judged_among_all(
     score = everything.score(found)
     names = [n for n in found.hidden if n not in standing.network.names]
     standing = _with_better(everything, standing, without(everything, found, names, ticker))
+    if all(best is not c for c in tried):
+        best = replace(best, network=found)
     if not ticker.keep_going():
         return Judged(standing, best)
     gain = score - standing.score
-    lucky = math.log(max(n_places(tried), 1) / everything.settings.max_luck)
+    places = n_places(tried) + n_signatures(everything, dag)
+    lucky = math.log(max(places, 1) / everything.settings.max_luck)
     proof = proven_by_halves(everything, standing.network, found, gain, lucky, ticker)
     if proof.is_sure:
         standing = replace(standing, network=found, score=score)
     return Judged(standing, best, proof)
+
+
+def _at_signatures(
+    everything: Everything, dag: DAG, ticker: Ticker, seen: set[Children]
+) -> list[Candidate]:
+    """Candidates that the network of all rows shows, and drawn rows may not."""
+    if not ticker.keep_going():
+        return []
+    ticker.offer("", 0, float("nan"), detail="signatures in all rows")
+    name = fresh_name([*dag.nodes, *everything.rows.names])
+    return [
+        Candidate(place=Place(name, network.dag.children(name)), network=network)
+        for network in stars_at_signatures(everything, dag, name, ticker, seen)
+    ]
 
 
 def _is_superfluous(everything: Everything, network: Network, name: str) -> bool:

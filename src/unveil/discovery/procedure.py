@@ -17,6 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from unveil.discovery.adaptation import adapted
 from unveil.discovery.all_rows import Everything
 from unveil.discovery.among_all import Standing, first_standing, for_drawn, judged_among_all
 from unveil.discovery.baseline import learn_observed, learn_without
@@ -283,7 +284,11 @@ def _step_among_all(
         standing = first_standing(everything, state.baseline, state.network, part)
     found = judged_among_all(everything, standing, tried, part)
     state = replace(state, standing=found.standing)
-    return _after(task, state, bench, tried, found.best, found.proof, found.is_kept, ticker)
+    best = found.best
+    if best is not None and all(best is not c for c in tried):
+        best = adapted(bench, best, "em", graced(part))
+        tried = (best, *tried)
+    return _after(task, state, bench, tried, best, found.proof, found.is_kept, ticker)
 
 
 def _after(

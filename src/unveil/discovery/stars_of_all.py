@@ -22,7 +22,7 @@ from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.progress import Ticker
 
-__all__ = ["put_in"]
+__all__ = ["Children", "put_in", "with_parent"]
 
 Children = frozenset[str]
 
@@ -111,7 +111,7 @@ def _count(
     place = {n: i for i, n in enumerate(everything.rows.names)}
     wanted: set[Children] = set()
     for children in sets:
-        arcs = _with_parent(everything, dag, name, children)
+        arcs = with_parent(everything, dag, name, children)
         star = DAG([name, *(n for n in dag.nodes if n != name)], arcs)
         wanted |= {frozenset({y, *star.parents(y)}) - {name} for y in dag.nodes}
         wanted.add(around | children)
@@ -124,7 +124,7 @@ def _star(
 ) -> Network:
     """The graph of all rows with a hidden parent of these children, as a network completes it."""
     nodes = [name, *(n for n in network.names if n != name)]
-    star = DAG(nodes, _with_parent(everything, dag, name, children))
+    star = DAG(nodes, with_parent(everything, dag, name, children))
     completed = ExpectedCounts(network, everything.rows, everything.known)
     return fit(star, completed, everything.settings.prior)
 
@@ -135,7 +135,7 @@ def _shortly_fitted(everything: Everything, network: Network, ticker: Ticker) ->
     return problem.unpack(run_em(problem.step, start, SHORT, tolerance, ticker).parameters)
 
 
-def _with_parent(
+def with_parent(
     everything: Everything, dag: DAG, name: str, children: Children
 ) -> list[tuple[str, str]]:
     """The arcs of a graph with a hidden parent of some nodes, who have no other parents.

@@ -18,7 +18,7 @@ from unveil.model.table_cpd import TableCPD
 from unveil.progress import Ticker
 from unveil.table.variable import Variable
 
-__all__ = ["resized"]
+__all__ = ["fitted_anew", "resized", "with_random_tables"]
 
 MOST_STATES = 12
 """States at most."""
@@ -39,19 +39,21 @@ def resized(everything: Everything, network: Network, name: str, ticker: Ticker)
     for n_states in range(2, MOST_STATES + 1):
         if n_states > most + FURTHER or not ticker.keep_going():
             break
-        found = _fitted_anew(everything, network, name, n_states, ticker)
+        found = fitted_anew(everything, network, name, n_states, ticker)
         own = everything.score(found)
         if own > score:
             best, score, most = found, own, n_states
     return best
 
 
-def _fitted_anew(
+def fitted_anew(
     everything: Everything, network: Network, name: str, n_states: int, ticker: Ticker
 ) -> Network:
     """The same graph with so many states, by EM from the best of some random starts."""
     starts = [
-        _at_random(network, name, n_states, np.random.default_rng([everything.seed, n_states, i]))
+        with_random_tables(
+            network, name, n_states, np.random.default_rng([everything.seed, n_states, i])
+        )
         for i in range(STARTS)
     ]
     problem = em_problem(starts[0], everything.rows, everything.settings.prior)
@@ -63,7 +65,7 @@ def _fitted_anew(
     )
 
 
-def _at_random(
+def with_random_tables(
     network: Network, name: str, n_states: int, generator: np.random.Generator
 ) -> Network:
     """The network with so many states of a variable, and random tables where it takes part."""
