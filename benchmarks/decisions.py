@@ -5,7 +5,9 @@
 
 Every run is a line of its own in the results, written as soon as it is done; runs that have a line
 are not done again, so a long list can be done in pieces and interrupted. `--tag` names the sources
-that were run (another checkout's, by PYTHONPATH), so that both have lines on the same cases.
+that were run (another checkout's, by PYTHONPATH), so that both have lines on the same cases. With
+`--networks star1 star2 --hidden H` hidden parents of otherwise free columns are removed, whose place
+and number of states are known and can be found with enough rows.
 """
 
 from __future__ import annotations
@@ -19,10 +21,11 @@ from typing import Any
 
 import numpy as np
 from common import markdown_table, network_file, write_json
+from planted import random_star
 
 import unveil
 from unveil import Network, TableCPD, Variable, datasets
-from unveil.discovery import Discovery, Settings, Verdict, discover_networks
+from unveil.discovery import Discovery, Verdict
 from unveil.em import cheeseman_stutz, fit_em, structural_em
 from unveil.evaluate import log_loss, paired_gain
 from unveil.model.prior import EquivalentSampleSize
@@ -59,9 +62,12 @@ def removed(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def network_named(name: str, folder: Path | None) -> Network:
-    """A bundled network, one of a folder of BIF files, or `random7`: made from that seed."""
+    """A bundled network, one of a folder of BIF files, or `random7` or `star7`: from that seed."""
     if name in datasets.network_names():
         return datasets.network(name)
+    if name.startswith("star"):
+        made: Network = random_star(int(name.removeprefix("star")))
+        return made
     if name.startswith("random"):
         return random_network(int(name.removeprefix("random")))
     path = None if folder is None else network_file(folder, name)
@@ -120,7 +126,9 @@ def _one(name: str, hidden: str, n_rows: int, seed: int, data: Path | None) -> d
     if hidden:
         table, test = table.without(hidden), test.without(hidden)
     started = _cpu()
-    found = discover_networks(table, Settings(max_hidden=1), seed=seed, n_jobs=1)
+    found = unveil.discover(
+        table, max_hidden=1, seed=seed, n_jobs=1, evidence=False, straw_men=False
+    ).discovery
     seconds = _cpu() - started
     none = log_loss(found.baseline, test)
     saved = paired_gain(log_loss(found.network, test), none)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["PLANTED", "planted_network", "true_network"]
+__all__ = ["PLANTED", "planted_network", "random_star", "true_network"]
 
 PLANTED: dict[str, dict[str, Any]] = {
     "four": {"seed": 11, "states": 2, "sizes": [2, 2, 3, 2]},
@@ -48,6 +48,36 @@ def _made(seed: int, states: int, sizes: list[int], columns: int = 16) -> Any:
             parents = [shown[j] for j in sorted(chosen.tolist())]
         values = generator.dirichlet(np.full(column.n_states, 0.6), [p.n_states for p in parents])
         cpds.append(TableCPD(column, parents, 0.9 * values + 0.1 / column.n_states))
+    return Network(cpds)
+
+
+def random_star(seed: int) -> Any:
+    """A hidden variable of two to four states behind four to seven columns, and some others.
+
+    How strong it is differs from seed to seed; one to five further columns depend on one or two of
+    those before them.
+    """
+    from unveil import Network, TableCPD, Variable
+
+    generator = np.random.default_rng([77, seed])
+    states, n_children, n_others = (int(generator.integers(*r)) for r in ((2, 5), (4, 8), (1, 6)))
+    hidden = Variable("H", range(states), hidden=True)
+    cpds = [TableCPD(hidden, [], generator.dirichlet(np.full(states, 5.0)))]
+    spread = float(generator.choice([0.5, 1.0, 2.0]))
+    columns: list[Any] = []
+    for i in range(n_children):
+        column = Variable(f"q{i}", range(int(generator.integers(2, 5))))
+        values = generator.dirichlet(np.full(column.n_states, spread), [states])
+        cpds.append(TableCPD(column, [hidden], 0.95 * values + 0.05 / column.n_states))
+        columns.append(column)
+    for i in range(n_others):
+        column = Variable(f"z{i}", range(int(generator.integers(2, 4))))
+        chosen = generator.choice(len(columns), int(generator.integers(1, 3)), replace=False)
+        parents = [columns[j] for j in sorted(chosen)]
+        shape = [p.n_states for p in parents]
+        values = generator.dirichlet(np.full(column.n_states, 0.7), shape)
+        cpds.append(TableCPD(column, parents, 0.95 * values + 0.05 / column.n_states))
+        columns.append(column)
     return Network(cpds)
 
 
