@@ -6,7 +6,7 @@
 Every run is a line of its own in the results, written as soon as it is done; runs that have a line
 are not done again, so a long list can be done in pieces and interrupted. `--tag` names the sources
 that were run (another checkout's, by PYTHONPATH), so that both have lines on the same cases. With
-`--networks star1 star2 --hidden H` hidden parents of columns without others are removed, whose place
+`--networks star1 star2 --hidden H` hidden parents of columns are removed whose place
 and number of states are known and can be found with enough rows.
 """
 
