@@ -135,6 +135,17 @@ def test_what_is_gained_is_the_mean_of_both_in_nats():
     assert beside.gained == pytest.approx((20.0 + rows / 5) / 2)
 
 
+def test_folds_say_no_more_than_the_graph_that_is_kept():
+    """A network that others found in folds would save more than the one of all rows."""
+    bench, candidate = with_a_star(of_one_mood(800))
+    sure = confirm(bench, [replace(candidate, predicted=1000.0)], Ticker(), folds=5)
+    over = sure.saved if sure.beyond is None else sure.beyond
+    assert sure.gained == pytest.approx(0.5 * (sure.nats - over.log_likelihood))
+    poor = confirm(bench, [replace(candidate, predicted=2.0)], Ticker(), folds=5)
+    assert poor.gained == pytest.approx(0.5 * (poor.nats + 2.0))
+    assert poor.gained < sure.gained
+
+
 def test_rows_that_differ_much_ask_for_more():
     """The same gain in score and on rows left out is sure, or luck, by how rows differ in it."""
     alike, apart = (

@@ -52,7 +52,8 @@ class Confirmation:
     saves, and `beyond` what the hidden variable saves over that, learned the rival's way or not.
     `nats` is what it gains in score, in the mean over folds, but no more than on all rows (where it
     gains less, folds had a poorer network without it); `lucky_nats` what the best of all
-    places would gain by luck with probability `max_luck`.
+    places would gain by luck with probability `max_luck`. `predicted` is what its own graph, that
+    of all rows, gains on rows left out of its parameters (nats): folds that say more found others.
     """
 
     saved: LogLoss
@@ -64,6 +65,7 @@ class Confirmation:
     without: LogLoss | None = None
     beyond: LogLoss | None = None
     max_luck: float = 0.05
+    predicted: float = math.inf
     of_all: bool = False
     """Whether it was taken from drawn rows to all, where two halves are the folds."""
 
@@ -91,9 +93,9 @@ class Confirmation:
 
         The score adds up how well each row is predicted from those before it, from the first on;
         rows left out say how well from nearly all others. Both are in nats, and about the same
-        rows.
+        rows. Neither counts for more than the graph of all rows has of it.
         """
-        return 0.5 * (self.nats - self._over_rivals.log_likelihood)
+        return 0.5 * (self.nats + min(-self._over_rivals.log_likelihood, self.predicted))
 
     @property
     def lucky(self) -> float:
@@ -209,9 +211,10 @@ def _in_folds(
 ) -> Confirmation:
     """What some folds say, before rivals are asked."""
     nats = min(float(np.mean([f.nats for f in done])), max(c.gain for c in finalists))
+    own = finalists[0].predicted
     return Confirmation(
         _found_saves(done), sum(f.chosen for f in done), len(done), nats,
-        math.log(places / max_luck), max_luck=max_luck,
+        math.log(places / max_luck), max_luck=max_luck, predicted=math.inf if math.isnan(own) else own,
     )  # fmt: skip
 
 
