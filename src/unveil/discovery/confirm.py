@@ -214,7 +214,8 @@ def _in_folds(
     own = finalists[0].predicted
     return Confirmation(
         _found_saves(done), sum(f.chosen for f in done), len(done), nats,
-        math.log(places / max_luck), max_luck=max_luck, predicted=math.inf if math.isnan(own) else own,
+        math.log(places / max_luck), max_luck=max_luck,
+        predicted=math.inf if math.isnan(own) else own,
     )  # fmt: skip
 
 
