@@ -55,6 +55,8 @@ class Evidence(Record):
       (`n_places`) with probability `max_luck`: nats of that kind, and bits per row
     - `stability`: of so many resampled tables, the share in which the score still prefers it
     - `averaged`: how probable it and its links are over the best structures
+    - `of_all`: whether all rows decided, found in drawn ones: then `held_out` is of two halves,
+      each predicted with parameters of the other
     """
 
     told: ClassVar = ("interval", "verdict")
@@ -73,6 +75,7 @@ class Evidence(Record):
     averaged: Averaged | None = None
     max_luck: float = 0.05
     gained: float = float("nan")
+    of_all: bool = False
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -152,7 +155,7 @@ def evidence_for(
         name, gain, gain_in_words(name, gain), proof.saved, share, done, proof.error,
         proof.n_chosen / proof.n_folds, proof.lucky, proof.luck,
         n_places(round_.candidates), averaged(before.dag, round_.candidates), settings.max_luck,
-        proof.gained,
+        proof.gained, proof.of_all,
     )  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def discover_page(report: DiscoveryReport, table_name: str) -> Page:
         [
             ("rows", report.table.n_rows),
             *_cases(report.table),
-            *([("rows judged on", f"{report.whole.n_cases:,.0f}")] if report.whole else []),
+            *_drawn(report),
             ("columns", report.table.n_columns),
             ("hidden variables", len(report.hidden)),
             ("score gained (nats)", f"{found.gain:+,.1f}"),
@@ -70,6 +70,16 @@ def discover_page(report: DiscoveryReport, table_name: str) -> Page:
     add_tried(page, report)
     _add_method(page, report)
     return page
+
+
+def _drawn(report: DiscoveryReport) -> list[tuple[str, str]]:
+    """How many rows candidates were looked for in, and how many judged them, if they differ."""
+    if report.whole is None:
+        return []
+    drawn = ("rows drawn to look in", f"{report.whole.n_drawn:,.0f}")
+    if report.whole.n_cases == report.table.total_weight:
+        return [drawn]
+    return [drawn, ("rows judged on", f"{report.whole.n_cases:,.0f}")]
 
 
 def _cases(table: Table) -> list[tuple[str, str]]:

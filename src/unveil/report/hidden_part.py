@@ -56,11 +56,14 @@ def _add_other(page: Page, report: DiscoveryReport, name: str, other: str) -> No
 
 def _add_evidence(page: Page, proof: Evidence) -> None:
     low, high = proof.interval
+    how = "each half of them was predicted with parameters of the other"
+    if not proof.of_all:
+        how = "everything was chosen anew without them, and one was chosen in "
+        how += f"{proof.chosen:.0%} of the folds"
     items = [
         f"Score: {proof.words}; {proof.gain:+,.1f} nats.",
         f"Prediction: {proof.held_out.bits:+.4f} bits per row saved on rows left out "
-        f"(95% interval {low:+.4f} to {high:+.4f}; {proof.verdict}); everything was chosen anew "
-        f"without them, and one was chosen in {proof.chosen:.0%} of the folds.",
+        f"(95% interval {low:+.4f} to {high:+.4f}; {proof.verdict}); {how}.",
         *([f"Luck: {proof.luck_in_words}."] if proof.luck_in_words else []),
     ]
     if proof.averaged is not None:
