@@ -12,11 +12,13 @@ began at, folds of 1,000 rows find a third of what there is to find.)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from unveil.discovery.adaptation import adapt_candidate, adapted
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place
+from unveil.discovery.cleanly import put_cleanly
 from unveil.discovery.narrow import Narrow, narrowed
 from unveil.discovery.polish import polish_candidate
 from unveil.discovery.rivals import readapted
@@ -102,7 +104,7 @@ def _at_a_star(bench: Bench, star: Star, ticker: Ticker) -> Candidate | None:
 
 
 def _polished(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
-    """The candidate after a few larger changes, where all arcs may be learned anew."""
+    """The candidate after a few larger changes, where all arcs may be learned anew; put cleanly."""
     if bench.settings.adapt != "full" or candidate.place.is_followed:
         return candidate
     for _ in range(TURNS):
@@ -110,6 +112,8 @@ def _polished(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
         if better is candidate:
             break
         candidate = better
+    with suppress(MemoryError):
+        candidate = next(iter(put_cleanly(bench, candidate, ticker)), candidate)
     return candidate
 
 
