@@ -113,7 +113,7 @@ def _polished(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
             break
         candidate = better
     with suppress(MemoryError):
-        candidate = next(iter(put_cleanly(bench, candidate, ticker)), candidate)
+        candidate = next(iter(put_cleanly(bench, candidate, ticker, walk=False)), candidate)
     return candidate
 
 

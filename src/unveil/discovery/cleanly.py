@@ -22,13 +22,19 @@ from unveil.progress import Ticker
 __all__ = ["put_cleanly"]
 
 
-def put_cleanly(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate]:
-    """What becomes of the candidate put in cleanly, if that is better; none under constraints."""
+def put_cleanly(
+    bench: Bench, candidate: Candidate, ticker: Ticker, walk: bool = True
+) -> list[Candidate]:
+    """What becomes of the candidate put in cleanly, if that is better; none under constraints.
+
+    Its children come and go if they are to `walk`.
+    """
     if not bench.limits(candidate.network).only_max_parents:
         return []
     rows = PartedRows.of_tables([bench.glanced.folded()])
     everything = Everything.of(rows, bench.settings, bench.seed)
-    starts = put_in(everything, bench.network.dag, candidate.network, candidate.name, ticker, set())
+    dag, name = bench.network.dag, candidate.name
+    starts = put_in(everything, dag, candidate.network, name, ticker, set(), walk)
     if not starts or not ticker.keep_going():
         return []
     first = replace(candidate, network=max(starts, key=everything.score))

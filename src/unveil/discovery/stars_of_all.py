@@ -43,10 +43,11 @@ def put_in(
     name: str,
     ticker: Ticker,
     seen: set[Children],
+    walk: bool = True,
 ) -> list[Network]:
     """The graph of all rows with a hidden parent of its neighbours, and of those near them too.
 
-    And of those that are left when children came and went. Not of children `seen` before.
+    And of those that are left when children came and went (`walk`). Not of children `seen` before.
     """
     if not can_be_shared(network, everything.rows):
         return []
@@ -60,7 +61,7 @@ def put_in(
         own = _star(everything, dag, network, name, children)
         own = fitted(own, everything.rows, everything.settings.prior, ticker)
         found.append(resized(everything, own, name, ticker))
-    if found and ticker.keep_going():
+    if walk and found and ticker.keep_going():
         best = max(found, key=everything.score)
         children, moved = _moved(everything, dag, best, name, ticker)
         if children not in seen:

@@ -123,10 +123,11 @@ class GroupedTableEM(PartedTableEM):
 
 def _open_families(network: Network, rows: PartedRows) -> set[str]:
     """The variables whose family holds one that no row shows."""
+    shown = set(rows.names)
     return {
         cpd.variable.name
         for cpd in network.cpds.values()
-        if any(v.name not in rows for v in (cpd.variable, *cpd.parents))
+        if not shown.issuperset(v.name for v in (cpd.variable, *cpd.parents))
     }
 
 
