@@ -13,8 +13,8 @@ several ways to a graph without hidden variables, and to one with them:
 | two layers and sparse arcs | the same with arcs between columns as well, by MDL |
 
 In every fold each way is gone anew from the other rows, which are told nothing of what all rows
-showed. Of either side the way that predicts rows left out best stands for it, and hidden variables
-are kept if they save more bits than luck would.
+showed. Of either side the way that predicts rows left out best stands for it. Hidden variables are
+kept if most folds find some, and they save more bits than luck would.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ __all__ = ["FewRows", "clearly_better", "few_rows", "find_in_few", "with_sparse_
 
 FOLDS = 10
 SURE = 0.95
-"""How sure rows left out have to be (Student's t): luck one time in twenty, as of discrete columns."""
+"""How sure rows left out have to be (Student's t): it is luck one time in twenty at most."""
 STEPS, ROUGH, ROUNDS = 200, 1e-5, 5
 """Steps of EM in a fold, where they stop (nats per row), and rounds of structural EM."""
 
@@ -65,13 +65,16 @@ class FewRows:
     saved: LogLoss | None
     tried: tuple[tuple[str, LineGraph], ...]
     layers: FoundLayers | None
+    share: float = 0.0
+    """The share of rows left out for which the others led to hidden variables as well."""
 
     @property
     def chosen(self) -> LineGraph:
-        """The graph with hidden variables if these clearly save bits, else the one without."""
-        if self.with_hidden is None or not clearly_better(self.saved):
-            return self.without
-        return self.with_hidden
+        """The graph with hidden variables if these were found in most folds and clearly save bits,
+        else the one without.
+        """
+        sure = self.share > 0.5 and clearly_better(self.saved)
+        return self.with_hidden if self.with_hidden is not None and sure else self.without
 
 
 def few_rows(observed: Observed) -> bool:
@@ -111,7 +114,8 @@ def find_in_few(observed: Observed, settings: NumberSettings, ticker: Ticker) ->
     best = min(own, key=lambda way: _mean(own[way]))
     bits, weights = judged[side].T
     saved = LogLoss.of(bits - own[best][:, 0], weights)
-    return FewRows(plain[side], hidden[best], saved, tried, layers)
+    share = float(np.average(~np.isnan(judged[best][:, 0]), weights=weights))
+    return FewRows(plain[side], hidden[best], saved, tried, layers, share)
 
 
 def with_sparse_arcs(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from unveil.discovery.continuous.few import clearly_better
 from unveil.discovery.summary import evidence_words, stop_in_words
 from unveil.search.learn import FEW
 
@@ -88,9 +89,12 @@ def _unclear(report: NumbersReport) -> str:
     if saved is None:
         return f"{what} could not be judged by rows left out."
     verb = "save" if saved.bits > 0 else "lose"
+    but = "which is not clearly better than none"
+    if clearly_better(saved):
+        but = "but most folds find none"
     return (
         f"{what} would {verb} {abs(saved.bits):.4f} bits per row left out (standard error "
-        f"{saved.standard_error:.4f}), which is not clearly better than none."
+        f"{saved.standard_error:.4f}), {but}."
     )
 
 
