@@ -1,6 +1,6 @@
 """Continuous discovery with few rows for the columns: parents found, false alarms, rows left out.
 
-    python benchmarks/false_alarms_few.py --seeds 101 102 --out benchmarks/results/ideal.json
+    python benchmarks/false_alarms_few.py --seeds 102 --out benchmarks/results/ideal.json
 
 `few planted`: one to three hidden parents, each column below one of them, by weights that are weak
 (0.36 to 0.84 of the noise) or strong (0.72 to 1.68). `right` is a claim of as many as there are,
@@ -136,8 +136,7 @@ def summed(runs: list[dict[str, Any]]) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--seeds", nargs="*", type=int, default=[101])
-    parser.add_argument("--name", default="", help="put behind the names of the parts")
+    parser.add_argument("--seeds", nargs="*", type=int, default=[102])
     parser.add_argument("--seconds", type=float, default=1e9, help="CPU seconds to stop after")
     args = parser.parse_args()
     runs: dict[str, list[dict[str, Any]]] = {"few planted": [], "few nulls": []}
@@ -152,7 +151,7 @@ def main() -> None:
         told = summed(lines)
         print(part, json.dumps(told))
         about = {"machine": machine(), "versions": versions(["unveil"])}
-        record[part + args.name] = told | {"runs": lines} | about
+        record[part] = told | {"runs": lines} | about
     if args.out:
         write_json(args.out, record)
 
