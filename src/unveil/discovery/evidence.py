@@ -204,6 +204,8 @@ def naive_straw_man(
 
 def gain_in_words(name: str, gain: float) -> str:
     """What the score says: as odds while people can read them, in bits always."""
+    if gain < 0:
+        return f"the table takes {bits_in_words(-gain)} more to describe with {name} than without"
     bits = bits_in_words(gain)
     if not is_readable(gain):
         return f"the table takes {bits} less to describe with {name} than without"

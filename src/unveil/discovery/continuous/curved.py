@@ -24,10 +24,11 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from unveil.discovery.continuous.adapting import Tried, all_have_children, needed_for, shortlist
+from unveil.discovery.continuous.graphs import layers_dag
 from unveil.discovery.continuous.kinds import CurveKind
 from unveil.discovery.continuous.left_out import FOLDS, predicts_worse
 from unveil.discovery.continuous.loadings import loadings_of
-from unveil.discovery.continuous.procedure import Found, find_hidden_parents, layers_dag
+from unveil.discovery.continuous.procedure import Found, find_hidden_parents
 from unveil.discovery.continuous.settings import NumberSettings
 from unveil.em.curve_structure import (
     SHORT,

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from unveil.discovery.continuous.adapting import AnyGraph
+from unveil.discovery.continuous.few import few_rows
+from unveil.discovery.continuous.graphs import graph_of_layers
 from unveil.discovery.continuous.kinds import CurveKind, Kind, LineKind
-from unveil.discovery.continuous.procedure import Found, graph_of_layers
+from unveil.discovery.continuous.procedure import Found
 from unveil.discovery.evidence import Evidence, StrawMan, gain_in_words
 from unveil.em.curve_structure import fitted_curves
 from unveil.em.line_structure import LineGraph, fitted_graph
@@ -95,10 +97,17 @@ class Judge:
         return (*men, *self._factor_men(ticker))
 
     def _without(self, name: str, ticker: Ticker) -> AnyGraph:
-        """The best network without one hidden variable."""
+        """The best network without one hidden variable.
+
+        Where rows are few and it was the only one, that is the baseline, which rows left out chose.
+        """
+        baseline = self.found.baseline
+        lines = isinstance(self.kind, LineKind)
+        if lines and few_rows(self.lines.observed) and len(self.found.graph.hidden) == 1:
+            return baseline
         less = self.kind.without(self.found.graph, name, ticker.part())
-        if not less.hidden and self.found.baseline.score > less.score:
-            return self.found.baseline
+        if not less.hidden and baseline.score > less.score:
+            return baseline
         return less
 
     def _beside_curves(self, kind: CurveKind, ticker: Ticker) -> list[StrawMan]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from unveil.discovery.continuous.adapting import AnyGraph, left_without, shortlist, without
+from unveil.discovery.continuous.few import few_rows, with_sparse_arcs
 from unveil.discovery.continuous.settings import NumberSettings
 from unveil.em.curve_structure import (
     CurveGraph,
@@ -58,8 +59,14 @@ class LineKind:
         return fitted_graph(observed, dag, hidden, lines, ticker=ticker)
 
     def without(self, graph: LineGraph, name: str, ticker: Ticker | None) -> LineGraph:
-        """By structural EM."""
-        return without(graph, name, self.observed, self.settings, ticker)
+        """By structural EM; where rows are few, by sparse arcs if there are any."""
+        if not few_rows(self.observed):
+            return without(graph, name, self.observed, self.settings, ticker)
+        dag, rest = left_without(graph, name)
+        begun = fitted_graph(self.observed, dag, rest, graph.lines, ticker=ticker)
+        if all(a in graph.hidden for a, _ in graph.dag.arcs):
+            return begun
+        return with_sparse_arcs(begun, self.observed, self.settings, ticker or Ticker())
 
     def network(self, graph: LineGraph) -> Network:
         """Its lines, in the table's units."""

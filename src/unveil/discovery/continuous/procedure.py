@@ -13,11 +13,12 @@ of the number of sets of children that it could have had. Several of them may pa
 kept if all gain more than the logarithm of the number of ways in which they could have parted the
 columns, and each the share of it that it adds. Nothing is kept that predicts rows left out worse,
 by more than a standard error.
+
+Where rows are few, BIC says little of either side, and rows left out judge both (`few.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
@@ -31,28 +32,25 @@ from unveil.discovery.continuous.adapting import (
     moments_of,
     needed_for,
     needed_together,
-    shortlist,
     without,
 )
+from unveil.discovery.continuous.few import few_rows, find_in_few
+from unveil.discovery.continuous.graphs import baseline_graph, graph_of_layers
 from unveil.discovery.continuous.inside import hidden_inside
 from unveil.discovery.continuous.left_out import left_out_gain, predicts_worse
 from unveil.discovery.continuous.settings import NumberSettings
-from unveil.em.line_structure import LineGraph, fitted_graph, line_structural_em
+from unveil.em.line_structure import LineGraph, fitted_graph
 from unveil.em.lines import Lines, Observed
 from unveil.evaluate.log_loss import LogLoss
 from unveil.graph.dag import DAG
 from unveil.hidden.candidate import fresh_name
 from unveil.ideal.find_layers import FoundLayers, find_layers
-from unveil.ideal.layers import LEAST_CHILDREN, Layers, Leaves
+from unveil.ideal.layers import LEAST_CHILDREN, Leaves
 from unveil.progress import StopReason, Ticker
-from unveil.score.bic import BIC
-from unveil.score.gaussian_families import GaussianFamilies
-from unveil.search.combined import combined_search
-from unveil.search.constraints import Constraints
 from unveil.search.learn import in_order
 
 __all__ = [
-    "Found", "Tried", "baseline_graph", "find_hidden_parents", "graph_of_layers", "layers_dag",
+    "Found", "Tried", "baseline_graph", "find_hidden_parents",
 ]  # fmt: skip
 
 
@@ -61,7 +59,8 @@ class Found(Generic[G]):
     """The best network, the baseline without hidden variables, and all that was tried.
 
     `left_out` are the bits per row left out that hidden variables save, if any gained more than
-    luck; if they save none (`predicts_worse`), none is kept. Of curves, `lines` are what was found
+    luck; if they save none (`predicts_worse`), none is kept; nor where rows are few, unless they
+    clearly save some (`clearly_better`). Of curves, `lines` are what was found
     with lines.
     """
 
@@ -92,6 +91,8 @@ def find_hidden_parents(
     Rows are asked as well that were left out, unless `leave_out` says no.
     """
     ticker = ticker or Ticker()
+    if leave_out and few_rows(observed):
+        return _found_in_few(observed, settings, ticker)
     baseline = baseline_graph(observed, settings, ticker.part("baseline", 0.25))
     tried: list[Tried[LineGraph]] = []
     layers = None
@@ -127,45 +128,16 @@ def find_hidden_parents(
     )  # fmt: skip
 
 
-def baseline_graph(
-    observed: Observed, settings: NumberSettings, ticker: Ticker | None = None
-) -> LineGraph:
-    """The best graph over the columns alone: a search, or structural EM where cells are missing."""
-    rules = Constraints(max_parents=settings.max_parents)
-    names = observed.names
-    if observed.moments is None:
-        alone = fitted_graph(observed, DAG(names), ticker=ticker)
-        return line_structural_em(observed, alone, None, rules, shortlist(settings), 20, ticker)
-    order = sorted(range(len(names)), key=lambda i: names[i])
-    families = GaussianFamilies.of_moments(
-        [names[i] for i in order], observed.moments.of_columns(order), BIC()
-    )
-    found = combined_search(shortlist(settings)(families), constraints=rules, progress=ticker)
-    return fitted_graph(observed, in_order(found.dag, names))
-
-
-def graph_of_layers(layers: Layers, observed: Observed, leaves: Leaves) -> LineGraph:
-    """A two-layer network as a graph, in the units of the data, not yet fitted to them."""
-    k, names = layers.n_hidden, list(observed.names)
-    dag, hidden = layers_dag(layers, names)
-    n = len(names)
-    b = np.zeros((n + k, n + k))
-    b[:n, n:] = layers.weights * leaves.spread[:, None]
-    lines = Lines(
-        (*names, *hidden), b, np.concatenate([leaves.mean, np.zeros(k)]),
-        np.concatenate([layers.variances * leaves.spread**2, np.ones(k)]),
+def _found_in_few(observed: Observed, settings: NumberSettings, ticker: Ticker) -> Found[LineGraph]:
+    """What rows left out say where rows are few, as everything else is told."""
+    few = find_in_few(observed, settings, ticker)
+    best = few.with_hidden
+    needed = needed_for(best, len(observed.names), settings) if best is not None else 0.0
+    tried = [Tried(how, graph, graph.score - few.without.score) for how, graph in few.tried]
+    return Found(
+        _named(few.chosen, observed), few.without, tuple(sorted(tried, key=lambda t: -t.gain)),
+        few.layers, needed, ticker.reason or "converged", left_out=few.saved,
     )  # fmt: skip
-    return LineGraph(dag, hidden, lines, 0.0, 0.0)
-
-
-def layers_dag(layers: Layers, names: Sequence[str]) -> tuple[DAG, tuple[str, ...]]:
-    """The arcs of a two-layer network above the columns `names`, and the hidden variables."""
-    hidden: list[str] = []
-    for _ in range(layers.n_hidden):
-        hidden.append(fresh_name([*names, *hidden]))
-    below = [np.flatnonzero(column).tolist() for column in layers.arcs.T]
-    arcs = [(h, names[i]) for h, own in zip(hidden, below, strict=True) for i in own]
-    return DAG([*names, *hidden], arcs), tuple(hidden)
 
 
 def _warranted(

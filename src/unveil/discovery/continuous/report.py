@@ -57,7 +57,8 @@ class NumbersReport(Record):
     beside: Beside = field(default=Beside(), repr=False)
     left_out: LogLoss | None = field(default=None, repr=False)
     """The bits per row left out that hidden variables save, found anew in folds; none is kept that
-    loses more than a standard error. `None` if none gained more than luck."""
+    loses more than a standard error, nor, where rows are few, one that does not clearly save some.
+    `None` if none gained more than luck."""
 
     @property
     def hidden(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from unveil.discovery.continuous.few import clearly_better
 from unveil.discovery.summary import evidence_words, stop_in_words
 from unveil.search.learn import FEW
 
@@ -51,27 +52,62 @@ def headline(report: NumbersReport) -> str:
     if not report.tried:
         why = "no columns have enough in common to ask for one."
     else:
-        best = max(report.tried, key=lambda t: t.gain)
-        n = len(best.graph.hidden)
-        each = f", {best.gain / n:.1f} for each" if n > 1 else ""
-        why = (
-            f"of {len(report.tried)} networks tried, the best (with {n} hidden variable"
-            f"{'s' * (n != 1)}) gains {best.gain:.1f} nats{each}, where {report.needed:.1f} "
-            f"{'for one ' * (n > 1)}would be luck{_worse(report)}."
-        )
+        why = _unclear(report) if _few(report) else _luck(report)
     said += [f"No hidden variable is warranted: {why}", *_few_rows(report)]
     return " ".join([*said, *_simpler(report)])
 
 
+def _few(report: NumbersReport) -> bool:
+    """Whether rows were few for the columns, so that rows left out judged both sides."""
+    few = report.table.total_weight < FEW * report.table.n_columns
+    return few and report.settings.curve is None
+
+
 def _few_rows(report: NumbersReport) -> list[str]:
-    """A word of caution where the network without hidden variables has arcs that are luck."""
+    """What both sides were judged by where rows are few; of curves, a word of caution."""
     rows, columns = report.table.n_rows, report.table.n_columns
-    if report.table.total_weight >= FEW * columns or not report.baseline.dag.n_arcs:
+    if report.table.total_weight >= FEW * columns:
         return []
-    return [
+    said = (
         f"{rows:,} rows for {columns} columns are few: the best network by BIC then has arcs that "
-        "are luck, and hidden variables were weighed against it."
-    ]
+        "are luck"
+    )
+    if not _few(report):
+        weighed = ", and hidden variables were weighed against it."
+        return [said + weighed] if report.baseline.dag.n_arcs else []
+    n = report.baseline.dag.n_arcs
+    arcs = f"{n} arc{'s' * (n != 1)}" if n else "no arcs"
+    judged = "so sparser ones were searched, and rows left out judged them"
+    return [f"{said}, {judged}: without hidden variables, one with {arcs} was taken."]
+
+
+def _unclear(report: NumbersReport) -> str:
+    """That rows left out do not bear out what was found in few rows."""
+    n = max(len(one.graph.hidden) for one in report.tried)
+    what = f"{n} hidden variable{'s' * (n != 1)} above columns"
+    saved = report.left_out
+    if saved is None:
+        return f"{what} could not be judged by rows left out."
+    verb = "save" if saved.bits > 0 else "lose"
+    but = "which is not clearly better than none"
+    if clearly_better(saved):
+        but = "but most folds find none"
+    return (
+        f"{what} would {verb} {abs(saved.bits):.4f} bits per row left out (standard error "
+        f"{saved.standard_error:.4f}), {but}."
+    )
+
+
+def _luck(report: NumbersReport) -> str:
+    """That the score gains no more than luck, or rows left out refuse it."""
+    best = max(report.tried, key=lambda t: t.gain)
+    n = len(best.graph.hidden)
+    each = f", {best.gain / n:.1f} for each" if n > 1 else ""
+    return (
+        f"of {len(report.tried)} networks tried, the best (with {n} hidden variable"
+        f"{'s' * (n != 1)}) gains {best.gain:.1f} nats{each}, where {report.needed:.1f} "
+        f"{'for one ' * (n > 1)}would be luck{_worse(report)}."
+    )
 
 
 def _worse(report: NumbersReport) -> str:
