@@ -225,6 +225,19 @@ def test_many_cases_in_memory_decide_as_well(monkeypatch):
     assert states.labels("who")[-1] == "r11999"
 
 
+def test_halves_of_weights_that_are_no_numbers_of_cases():
+    """Their cases are dealt one by one, what is left whole; both halves together are all."""
+    table = star().sample(40, seed=1).without("H")
+    weights = np.r_[np.full(20, 1000.5), np.full(10, 0.25), np.full(10, 1e60)]
+    rows = PartedRows.of_tables([table.with_weights(weights)])
+    halves = [rows.half(which, seed=3).as_table() for which in (0, 1)]
+    assert sum(h.total_weight for h in halves) == pytest.approx(weights.sum())
+    small = PartedRows.of_tables([table.take(range(30)).with_weights(weights[:30])])
+    first, second = (small.half(which, seed=3).total_weight for which in (0, 1))
+    assert first + second == pytest.approx(weights[:30].sum())
+    assert abs(first - second) < 0.05 * (first + second)
+
+
 def test_as_many_as_there_are_are_all():
     table = star().sample(300, seed=1).without("H")
     assert looked_at(table, unveil.discovery.Settings(), 300, 1).everything is None

@@ -127,7 +127,7 @@ def drawn_rows(rows: Table | PartedRows, n_rows: int | None, seed: int) -> Table
     if n_rows is None:
         n_rows = DRAWN if discrete else DRAWN_NUMBERS
         tell(
-            f"of {rows.total_weight:,.0f} rows, candidates are looked for in {n_rows:,} of them, "
+            f"of {rows.total_weight:,.12g} rows, candidates are looked for in {n_rows:,} of them, "
             f"drawn at random{', and judged on all rows' if discrete else ''}"
         )
     return in_parts(rows).sample(n_rows, seed, cases=discrete)

@@ -45,6 +45,9 @@ T = TypeVar("T")
 Half = tuple[int, int]
 """Which of two halves of the rows, and the seed that they are dealt by."""
 
+BEYOND_COUNTING = 2.0**52
+"""Weights from here on are no numbers of cases that could be dealt one by one."""
+
 
 def added(a: Any, b: Any) -> Any:
     """The sum of two statistics: numbers, arrays, moments, or lists and tuples of such.
@@ -78,16 +81,21 @@ def on_own_part(
 
 
 def dealt(table: Table, which: int, seed: int) -> Table:
-    """The rows of one half; whole weights are dealt case by case, other rows whole."""
+    """The rows of one half: cases are dealt one by one, and what is left of a weight whole.
+
+    Of weights beyond counting each half has one half.
+    """
     generator = np.random.default_rng([seed, table.n_rows])
     if table.weights is None:
         return table.take(generator.integers(2, size=table.n_rows) == which)
     weights = table.weights
-    if (weights == np.floor(weights)).all():
-        first = generator.binomial(weights.astype(np.int64), 0.5)
-        own = (weights - first if which else first).astype(np.float64)
-    else:
-        own = np.where(generator.integers(2, size=table.n_rows) == which, weights, 0.0)
+    countable = np.where(weights < BEYOND_COUNTING, weights, 0.0)
+    cases = np.floor(countable)
+    first = generator.binomial(cases.astype(np.int64), 0.5).astype(np.float64)
+    if (cases != weights).any():
+        first += generator.integers(2, size=table.n_rows) * (countable - cases)
+        first += 0.5 * (weights - countable)
+    own = weights - first if which else first
     return table.with_weights(own).take(own > 0)
 
 
