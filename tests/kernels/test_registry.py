@@ -62,6 +62,7 @@ ORACLES = {
     "score_families": (
         "kernels.test_families_and_bits", "test_scores_of_families_from_counts_by_hand",
     ),
+    "em_steps": ("em.test_end", "test_a_kernel_takes_the_steps_of_the_loop"),
     "curve": ("model.test_curves", "test_the_derivatives_of_a_curve_by_finite_differences"),
     "start_curve": ("model.test_curves", "test_a_curve_is_found_again"),
     "fit_curve": ("model.test_curves", "test_the_fit_is_as_good_as_a_general_optimiser_finds"),

@@ -14,9 +14,9 @@ from functools import cached_property
 from unveil.discovery.patience import inside
 from unveil.discovery.rivals import Rival
 from unveil.discovery.settings import Settings
+from unveil.em.end import end_of_em
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
 from unveil.em.grouped import can_be_grouped
-from unveil.em.loop import run_em
 from unveil.em.steps import em_problem
 from unveil.em.structural import Climb, StructuralEM, StructuralSettings
 from unveil.engines.rows import PartedRows
@@ -132,8 +132,7 @@ def fitted(
     problem = em_problem(network, rows, prior)
     most = BY_GROUPS if can_be_grouped(network, rows) else BY_PASSES
     tolerance = NATS / max(rows.total_weight, 1.0)
-    found = run_em(problem.step, problem.pack(network), most, tolerance, ticker)
-    return problem.unpack(found.parameters)
+    return problem.unpack(end_of_em(problem, problem.pack(network), most, tolerance, ticker)[0])
 
 
 def without(

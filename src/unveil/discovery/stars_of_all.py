@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 from unveil.discovery.all_rows import Everything, fitted
 from unveil.discovery.states_of_all import resized
+from unveil.em.end import end_of_em
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
 from unveil.em.grouped import can_be_grouped
-from unveil.em.loop import run_em
 from unveil.em.steps import em_problem
 from unveil.graph.dag import DAG
 from unveil.model.fit import fit
@@ -133,7 +133,7 @@ def _star(
 def _shortly_fitted(everything: Everything, network: Network, ticker: Ticker) -> Network:
     problem = em_problem(network, everything.rows, everything.settings.prior)
     start, tolerance = problem.pack(network), everything.tolerance()
-    return problem.unpack(run_em(problem.step, start, SHORT, tolerance, ticker).parameters)
+    return problem.unpack(end_of_em(problem, start, SHORT, tolerance, ticker)[0])
 
 
 def with_parent(

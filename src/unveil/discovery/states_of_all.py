@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from unveil.discovery.all_rows import BY_GROUPS, Everything
+from unveil.em.end import end_of_em
 from unveil.em.grouped import can_be_grouped
-from unveil.em.loop import run_em
 from unveil.em.steps import em_problem
 from unveil.model.network import Network
 from unveil.model.table_cpd import TableCPD
@@ -58,11 +58,9 @@ def fitted_anew(
     ]
     problem = em_problem(starts[0], everything.rows, everything.settings.prior)
     tolerance = everything.tolerance()
-    runs = [run_em(problem.step, problem.pack(s), SHORT, tolerance, ticker) for s in starts]
-    best = max(runs, key=lambda found: found.objective)
-    return problem.unpack(
-        run_em(problem.step, best.parameters, BY_GROUPS, tolerance, ticker).parameters
-    )
+    runs = [end_of_em(problem, problem.pack(s), SHORT, tolerance, ticker) for s in starts]
+    best, _ = max(runs, key=lambda found: found[1])
+    return problem.unpack(end_of_em(problem, best, BY_GROUPS, tolerance, ticker)[0])
 
 
 def with_random_tables(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from unveil.em.parted import PartedTableEM
 from unveil.em.steps import TableEM
 from unveil.engines.rows import PartedRows
+from unveil.infer.parts import LightPasses
 from unveil.infer.unseen import Expected
 from unveil.model.flat import FlatTables
 from unveil.model.network import Network
@@ -119,6 +121,17 @@ class GroupedTableEM(PartedTableEM):
         for mine, inside in self._twins:
             counts[mine] = found.counts[inside]
         return Expected(counts, total + found.log_likelihood + self._roots)
+
+    @property
+    def light_passes(self) -> LightPasses | None:
+        """Those of the groups; their families lie elsewhere in the tables of all."""
+        own = None if self._inner is None or self.hard else self._inner.light_passes
+        if own is None or self._inner is None or self.layout.compact:
+            return None
+        place = np.zeros(self._inner.layout.size, np.int64)
+        for mine, inside in self._twins:
+            place[inside] = np.arange(mine.start, mine.stop)
+        return replace(own, entries=place[own.entries], shown=self._fixed)
 
 
 def _open_families(network: Network, rows: PartedRows) -> set[str]:

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 from unveil.errors import UnveilWarning
 from unveil.progress import Step, StopReason, Ticker, run
 
-__all__ = ["EMRun", "run_em"]
+__all__ = ["EMRun", "run_em", "warn_of_fall"]
 
 P = TypeVar("P")
 
@@ -65,13 +65,7 @@ def run_em(
         better, objective = step(state.better)
         change = objective - state.objective if state.iteration else float("inf")
         number = state.iteration + 1
-        if change < -1e-7 * (1.0 + abs(objective)):
-            warnings.warn(
-                f"EM's objective fell from {state.objective:.10g} to {objective:.10g} in iteration "
-                f"{number}; it must never fall, so please report this",
-                UnveilWarning,
-                stacklevel=2,
-            )
+        warn_of_fall(change, objective, number)
         return EMState(state.better, better, objective, number), Step(
             phase, number, objective, change
         )
@@ -84,3 +78,14 @@ def run_em(
     found = run(iteration, first, settled, ticker, max_iterations)
     trace = tuple(info.objective for info in found.trace)
     return EMRun(found.state.parameters, found.state.objective, trace, found.stopped)
+
+
+def warn_of_fall(change: float, objective: float, iteration: int) -> None:
+    """Warn if the objective fell by more than rounding when it came to this value."""
+    if change < -1e-7 * (1.0 + abs(objective)):
+        warnings.warn(
+            f"EM's objective fell from {objective - change:.10g} to {objective:.10g} in iteration "
+            f"{iteration}; it must never fall, so please report this",
+            UnveilWarning,
+            stacklevel=3,
+        )

@@ -22,6 +22,7 @@ from unveil.errors import DataError, ModelError
 from unveil.graph.dag import DAG
 from unveil.infer.gaussian.expected import ExpectedStatistics, expected_statistics
 from unveil.infer.parted import Structure, expected_over
+from unveil.infer.parts import LightPasses
 from unveil.infer.unseen import Expected
 from unveil.model.fit import table_from_counts
 from unveil.model.gaussian_cpd import GaussianPrior
@@ -71,6 +72,11 @@ class PartedTableEM(TableEM):
     def e_step(self, tables: Vector) -> Expected:
         """Expected counts of all parts, and the log-likelihood: one pass."""
         return expected_over(self._structure, self._rows, tables, self.hard)
+
+    @property
+    def light_passes(self) -> LightPasses | None:
+        """None: every pass goes over all parts."""
+        return None
 
     @property
     def row_weights(self) -> Vector:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from unveil.em.loop import run_em
+from unveil.em.end import end_of_em
 from unveil.em.steps import TableEM
 from unveil.infer.rows import prepared_rows
 from unveil.model.flat import FlatTables
@@ -16,8 +15,6 @@ from unveil.progress import Progress, Ticker
 from unveil.table.core import Table
 
 __all__ = ["short_em"]
-
-Vector = npt.NDArray[np.float64]
 
 LARGE = 20_000
 """Tables of families that rows show whole are taken out of EM when they have so many cells."""
@@ -69,13 +66,8 @@ def _run(
 ) -> Network:
     """EM; `constant` is added to the objective, of which `tolerance` is a share."""
     em = TableEM(network, table, prior)
-
-    def shifted(parameters: Vector) -> tuple[Vector, float]:
-        better, objective = em.step(parameters)
-        return better, objective + constant
-
-    start = em.pack(network)
-    return em.unpack(run_em(shifted, start, iterations, tolerance, Ticker.of(progress)).parameters)
+    ticker = Ticker.of(progress)
+    return em.unpack(end_of_em(em, em.pack(network), iterations, tolerance, ticker, constant)[0])
 
 
 def _part_without(network: Network, seen: list[str]) -> Network:

@@ -16,13 +16,14 @@ import numpy.typing as npt
 
 from unveil.engines.rows import PartedRows
 from unveil.errors import Hint, ModelError
+from unveil.infer.parts import LightPasses, ReducedRows
 from unveil.infer.unseen import Expected, UnseenCells
 from unveil.model.flat import FlatTables
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.table.core import Table
 
-__all__ = ["Problem", "TableEM", "em_problem", "log_prior"]
+__all__ = ["Problem", "TableEM", "em_problem", "impossible_rows", "log_prior"]
 
 Vector = npt.NDArray[np.float64]
 P = TypeVar("P")
@@ -115,11 +116,7 @@ class TableEM:
         """Both steps, and the objective at the tables given."""
         expected = self.e_step(parameters)
         if expected.log_likelihood == -np.inf:
-            raise ModelError(
-                "some rows have probability zero under the network that EM starts from. Give it "
-                "tables without zeros (fit them with a prior).",
-                hint=Hint("Or take start='random'."),
-            )
+            raise impossible_rows()
         return self.m_step(expected), expected.log_likelihood + self.log_prior(parameters)
 
     def log_prior(self, parameters: Vector) -> float:
@@ -129,6 +126,17 @@ class TableEM:
             return compact
         with np.errstate(divide="ignore"):
             return compact + float(self.alpha[self._used] @ np.log(parameters[self._used]))
+
+    @property
+    def light_passes(self) -> LightPasses | None:
+        """The rows of which a kernel can take many steps in one go, if that is all there is to do.
+
+        That is so where all rows lack the same variables and nothing but counts makes the tables.
+        """
+        if self.hard or self.temperature != 1.0 or self.layout.compact:
+            return None
+        (part, *others) = self.cells.parts
+        return None if others or not isinstance(part, ReducedRows) else part.light_passes
 
     @property
     def row_weights(self) -> Vector:
@@ -146,6 +154,15 @@ class TableEM:
         if self.hard:
             return self.cells.most_probable(parameters)[0]
         return self.cells.log_probabilities(parameters)
+
+
+def impossible_rows() -> ModelError:
+    """What is said of a start that cannot explain some rows."""
+    return ModelError(
+        "some rows have probability zero under the network that EM starts from. Give it "
+        "tables without zeros (fit them with a prior).",
+        hint=Hint("Or take start='random'."),
+    )
 
 
 def em_problem(

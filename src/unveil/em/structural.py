@@ -20,8 +20,8 @@ from unveil.anneal.choice import Annealing, annealing_named
 from unveil.anneal.loop import Annealed
 from unveil.em.annealed_structure import ANNEALINGS, annealed_structure
 from unveil.em.completion import complete_rows
+from unveil.em.end import end_of_em
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
-from unveil.em.loop import run_em
 from unveil.em.parametric import variables_of
 from unveil.em.parted import parted_start, unseen_in
 from unveil.em.scores import expected_families
@@ -289,7 +289,7 @@ class StructuralEM:
         """The same graph with parameters by EM."""
         em = em_problem(network, self.table, self.prior)
         most, tolerance = self.settings.em_iterations, self.settings.tolerance
-        return em.unpack(run_em(em.step, em.pack(network), most, tolerance, ticker).parameters)
+        return em.unpack(end_of_em(em, em.pack(network), most, tolerance, ticker)[0])
 
     def improved(self, network: Network, ticker: Ticker, anew: bool = False) -> Network | None:
         """The network over the best graph for the completed rows; `None` if it is the same.

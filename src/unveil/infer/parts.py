@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -18,12 +19,12 @@ import numpy.typing as npt
 from unveil.errors import SizeError
 from unveil.infer import costs
 from unveil.infer.forest import ForestModel
-from unveil.infer.reduced import ReducedModel
+from unveil.infer.reduced import Layout, ReducedModel
 from unveil.infer.rows import Rows
 from unveil.infer.tree import Evidence, JunctionTree
 from unveil.model.flat import FlatTables
 
-__all__ = ["ForestRows", "ObservedRows", "Part", "ReducedRows", "TreeRows"]
+__all__ = ["ForestRows", "LightPasses", "ObservedRows", "Part", "ReducedRows", "TreeRows"]
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
@@ -60,6 +61,21 @@ class Part(Protocol):
 
     def draws(self, tables: Vector, generator: np.random.Generator) -> tuple[Vector, Any]:
         """log P(row), and one completion of every row drawn from its posterior."""
+
+
+@dataclass(frozen=True)
+class LightPasses:
+    """Rows that lack the same variables, for a kernel that goes over them again and again.
+
+    `layout` has their families laid out, `entries` are the places of these in the tables; `shown`
+    are the counts of all other families, which never change.
+    """
+
+    layout: Layout
+    entries: npt.NDArray[np.int64]
+    codes: Any
+    weights: Vector
+    shown: Vector
 
 
 class ReducedRows:
@@ -105,6 +121,17 @@ class ReducedRows:
         log_z, expected = self._model.expected_vector(tables, codes, weights)
         counts += expected
         return total + float((log_z * weights).sum())
+
+    @property
+    def light_passes(self) -> LightPasses | None:
+        """All that many passes over these rows need, if each of them is little work."""
+        n_rows = self._groups[0].shape[1]
+        if not self._unseen or not self._model.is_light(n_rows):
+            return None
+        layout = self._model.layout_for(n_rows)
+        return LightPasses(
+            layout, layout.entries, self._groups[0], self._group_weights, self._shown_counts[0]
+        )
 
     def configurations(self, tables: Vector) -> Matrix:
         return np.concatenate([posterior for _, _, posterior in self._blocks(tables, True)])

@@ -28,7 +28,7 @@ from unveil.kernels.threads import in_threads
 from unveil.model.network import Network
 from unveil.table.fold import row_groups
 
-__all__ = ["ReducedModel"]
+__all__ = ["Layout", "ReducedModel"]
 
 Matrix = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -75,7 +75,7 @@ class ReducedModel:
             for f in self._families
         )
         self.cost = self.n_configurations * (len(self.relevant) + 4)
-        self._layouts: dict[int, _Layout] = {}
+        self._layouts: dict[int, Layout] = {}
 
     @property
     def fits(self) -> bool:
@@ -121,12 +121,12 @@ class ReducedModel:
         self, tables: Matrix, codes: Any, weights: Matrix | None, keep: bool
     ) -> tuple[Matrix, Matrix, Matrix]:
         n_rows = codes.shape[1]
-        layout = self._layout(next(size for least, size in GROUP_SIZES if n_rows >= least))
+        layout = self.layout_for(n_rows)
         logs = layout.logs(tables)
         log_z = np.empty(n_rows)
         posterior = np.empty((n_rows, self.n_configurations) if keep else (0, 0))
         work = n_rows * self.cost
-        n_parts = N_PARTS if work >= MUCH_WORK else 2 if work >= THREAD_WORK else 1
+        n_parts = 1 if self.is_light(n_rows) else 2 if work < MUCH_WORK else N_PARTS
         flat: list[Matrix] = [np.zeros(0)] * n_parts
         row_weights = np.ones(n_rows) if weights is None else np.asarray(weights, np.float64)
         edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
@@ -146,11 +146,19 @@ class ReducedModel:
         )
         return log_z, posterior, counts
 
-    def _layout(self, group_size: int) -> _Layout:
+    def is_light(self, n_rows: int) -> bool:
+        """Whether a pass over so many rows is so little work that it is not shared out."""
+        return n_rows * self.cost < THREAD_WORK
+
+    def layout_for(self, n_rows: int) -> Layout:
+        """How tables are laid out for passes over so many rows."""
+        return self._layout(next(size for least, size in GROUP_SIZES if n_rows >= least))
+
+    def _layout(self, group_size: int) -> Layout:
         """The layout for groups of this size, made when first needed."""
         if group_size not in self._layouts:
             groups = self._groups(group_size)
-            self._layouts[group_size] = _Layout(
+            self._layouts[group_size] = Layout(
                 self._plan(groups), self.n_configurations, self._entries, *self._rows(groups)
             )
         return self._layouts[group_size]
@@ -241,7 +249,7 @@ class _Group:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class Layout:
     """How tables become the kernel's logs, and the kernel's counts become those of the tables.
 
     `entries` are places in the tables, a row for every configuration of what is seen of a family.

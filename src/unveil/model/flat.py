@@ -118,6 +118,11 @@ class FlatTables:
         """The sum over the child's states for every configuration of every family's parents."""
         return np.asarray(np.add.reduceat(vector, self._row_first), np.float64)
 
+    @cached_property
+    def row_edges(self) -> npt.NDArray[np.int64]:
+        """Where every distribution begins, and where the last one ends."""
+        return np.append(self._row_first, self.size)
+
     def normalised(self, counts: Vector) -> Vector:
         """Every row divided by its sum; rows without any count become uniform."""
         sums = self.row_sums(counts)
