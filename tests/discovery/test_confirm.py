@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from unveil import Table, Variable
+from unveil import Table, Variable, discover
 from unveil.discovery import Settings, Verdict, discover_networks
 from unveil.discovery.afresh import found_afresh, known_of
 from unveil.discovery.bench import Bench
@@ -103,6 +103,31 @@ def test_the_interval_is_wider_than_the_folds_say():
     assert high - low == pytest.approx(2 * 1.96 * found.error)
     assert found.luck == pytest.approx(1.645 * found.error, rel=1e-3)
     assert replace(found, max_luck=0.5).luck == pytest.approx(0)
+
+
+def test_folds_that_differ_more_than_their_rows_widen_the_interval():
+    """Student's t for the means of folds, with the same widening; all rows have only two halves."""
+    bits = bits_saved(0.1, 0.01)
+    rows = Confirmation(bits, 5, 5)
+    assert rows.half_width == pytest.approx(1.96 * rows.error)
+    folds = replace(rows, by_fold=0.03)
+    assert folds.half_width == pytest.approx(2.7764 * 0.03 * math.sqrt(1 + 5 / 4), rel=1e-4)
+    assert folds.error == rows.error  # what is decided by is the same
+    assert replace(folds, of_all=True).half_width == rows.half_width
+
+
+def test_how_folds_differ_is_taken_from_their_means():
+    bench, candidate = with_a_star(of_one_mood(800))
+    found = confirm(bench, [candidate], Ticker(), folds=5)
+    means = found.saved.per_row.reshape(5, -1).mean(axis=1)
+    assert found.by_fold == pytest.approx(means.std(ddof=1) / math.sqrt(5))
+    report = discover(
+        of_one_mood(800), max_luck=0.4, max_hidden=1, seed=1, resamples=0, straw_men=False, n_jobs=1
+    )
+    (name,) = report.hidden
+    proof = report.discovery.rounds[0].confirmation
+    assert report.evidence[name].interval == proof.interval
+    assert proof.by_fold > 0
 
 
 def bits_saved(mean, spread, n=400):

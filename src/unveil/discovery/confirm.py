@@ -68,6 +68,8 @@ class Confirmation:
     predicted: float = math.inf
     of_all: bool = False
     """Whether it was taken from drawn rows to all, where two halves are the folds."""
+    by_fold: float = 0.0
+    """The standard error of `saved` as whole folds differ in it, rather than single rows."""
 
     @property
     def error(self) -> float:
@@ -130,10 +132,22 @@ class Confirmation:
         return self.saved if self.beyond is None else self.beyond
 
     @property
+    def half_width(self) -> float:
+        """Half of a 95% interval for the bits saved, as rows differ or as folds do.
+
+        The wider of the two. What a fold finds goes for all of its rows, so these do not differ
+        independently; but folds are few, so theirs is Student's t with one degree less than folds
+        (Nadeau and Bengio 2003).
+        """
+        half = 1.96 * self.error
+        if self.of_all or self.n_folds < 2:
+            return half
+        return max(half, student_errors(self.n_folds - 1) * self.by_fold * self._widened)
+
+    @property
     def interval(self) -> tuple[float, float]:
         """A 95% interval for the bits per row that it saves on new rows."""
-        half = 1.96 * self.error
-        return self.saved.bits - half, self.saved.bits + half
+        return self.saved.bits - self.half_width, self.saved.bits + self.half_width
 
     @property
     def _widened(self) -> float:
@@ -149,6 +163,17 @@ def luck_in_errors(probability: float) -> float:
     from scipy.special import ndtri
 
     return float(ndtri(1.0 - probability))
+
+
+def student_errors(degrees: int) -> float:
+    """How many standard errors a 95% interval reaches to both sides, by Student's t.
+
+    >>> round(student_errors(9), 3)
+    2.262
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, 0.975))
 
 
 @dataclass(frozen=True)
@@ -215,7 +240,7 @@ def _in_folds(
     return Confirmation(
         _found_saves(done), sum(f.chosen for f in done), len(done), nats,
         math.log(places / max_luck), max_luck=max_luck,
-        predicted=math.inf if math.isnan(own) else own,
+        predicted=math.inf if math.isnan(own) else own, by_fold=_error_by_fold(done),
     )  # fmt: skip
 
 
@@ -320,6 +345,17 @@ def _merit(bench: Bench, network: Network, rows: Table, ticker: Ticker) -> float
         cross_validated(network, rows, settings, folds, bench.seed, ticker) if folds > 1 else None
     )
     return settings.score_of(network, rows) + (0.0 if inner is None else inner.log_likelihood)
+
+
+def _error_by_fold(done: Sequence[_Fold]) -> float:
+    """The standard error of the bits saved over all folds, each of them taken as one case."""
+    if len(done) < 2:
+        return 0.0
+    weights = np.array([float(f.loss.weights.sum()) for f in done])
+    saved = np.array([f.plain.bits - f.loss.bits for f in done])
+    share = weights / weights.sum()
+    squares = float((share**2) @ (saved - share @ saved) ** 2)
+    return math.sqrt(squares * len(done) / (len(done) - 1))
 
 
 def _saved(better: Sequence[LogLoss], worse: Sequence[LogLoss]) -> LogLoss:

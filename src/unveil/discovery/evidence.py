@@ -76,11 +76,13 @@ class Evidence(Record):
     max_luck: float = 0.05
     gained: float = float("nan")
     of_all: bool = False
+    half_width: float = float("nan")
 
     @property
     def interval(self) -> tuple[float, float]:
-        """A 95% interval for the bits per row saved on new rows."""
-        half = 1.96 * (self.held_out.standard_error if math.isnan(self.error) else self.error)
+        """A 95% interval for the bits per row saved on new rows (`Confirmation.half_width`)."""
+        error = self.held_out.standard_error if math.isnan(self.error) else self.error
+        half = 1.96 * error if math.isnan(self.half_width) else self.half_width
         return self.held_out.bits - half, self.held_out.bits + half
 
     @property
@@ -155,7 +157,7 @@ def evidence_for(
         name, gain, gain_in_words(name, gain), proof.saved, share, done, proof.error,
         proof.n_chosen / proof.n_folds, proof.lucky, proof.luck,
         n_places(round_.candidates), averaged(before.dag, round_.candidates), settings.max_luck,
-        proof.gained, proof.of_all,
+        proof.gained, proof.of_all, proof.half_width,
     )  # fmt: skip
 
 
