@@ -75,8 +75,8 @@ def em_steps(
         read = own if plain else logs
         given[:] = 0.0
         reduced_pass(
-            plan, read.reshape(-1), codes, weights, np.int64(0), codes.shape[1], log_z, no_posterior,
-            given.reshape(-1),
+            plan, read.reshape(-1), codes, weights, np.int64(0), codes.shape[1], log_z,
+            no_posterior, given.reshape(-1),
         )  # fmt: skip
         # log P(rows) + sum alpha log theta, each part where it counts
         likelihood, before = 0.0, 0.0
