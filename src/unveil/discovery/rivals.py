@@ -22,6 +22,7 @@ from unveil.discovery.predictions import FORGETTING
 from unveil.discovery.settings import Settings
 from unveil.em.short import short_em
 from unveil.em.structural import structural_em
+from unveil.model.fit import fit
 from unveil.model.network import Network
 from unveil.progress import Ticker
 from unveil.table.core import Table
@@ -34,7 +35,8 @@ class Rival:
     """Another way to learn, with or without a further hidden variable: its name, and what to try.
 
     Its prior is `smoother` times as strong, its score and the local structure of its tables are
-    those named, if any is.
+    those named, if any is. Where only the prior is another one, graphs stay: smoothing is about
+    parameters, and under a stronger prior a search adds arcs that predict worse than none.
     """
 
     name: str
@@ -51,6 +53,8 @@ class Rival:
     def of(self, network: Network, bench: Bench, rows: Table, ticker: Ticker) -> Network | None:
         """What a network becomes if it is learned this way from these rows, if it can be."""
         bench = replace(bench, settings=self.settings(bench.settings))
+        if self.local is None and self.score is None:
+            return _refitted(network, bench, rows, ticker)
         if self.local is not None:
             return compacted(network, rows, bench.settings, bench.seed, ticker, self.local)
         if rows.is_complete and not set(network.names) - set(rows.names):
@@ -76,6 +80,13 @@ def without_further(bench: Bench, rows: Table, ticker: Ticker) -> Network:
     if rows.is_complete and not network.hidden:
         return learn_complete(rows, settings, 0, bench.seed, settings.first_graph, ticker)
     return readapted(bench, network, rows, ticker)
+
+
+def _refitted(network: Network, bench: Bench, rows: Table, ticker: Ticker) -> Network:
+    """The same graph with parameters from these rows."""
+    if rows.is_complete and not set(network.names) - set(rows.names):
+        return fit(network, rows, bench.prior)
+    return short_em(network, rows, bench.prior, *FORGETTING, progress=steps_of(ticker))
 
 
 def readapted(bench: Bench, network: Network, rows: Table, ticker: Ticker) -> Network:
