@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from unveil.discovery.patience import inside
 from unveil.discovery.rivals import Rival
 from unveil.discovery.settings import Settings
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
-from unveil.em.grouped import can_be_grouped
-from unveil.em.loop import run_em
+from unveil.em.grouped import GroupedTableEM, can_be_grouped
+from unveil.em.loop import EMRun, run_em
+from unveil.em.squared import squared_steps
 from unveil.em.steps import em_problem
 from unveil.em.structural import Climb, StructuralEM, StructuralSettings
 from unveil.engines.rows import PartedRows
@@ -35,12 +40,25 @@ from unveil.search.legal import made_legal
 from unveil.statistics.remembered import RememberedCounts
 from unveil.statistics.selected import SelectedStatistics
 
-__all__ = ["BY_GROUPS", "Everything", "climbed", "fitted", "in_form_of", "searched", "without"]
+__all__ = [
+    "BY_GROUPS",
+    "Everything",
+    "climbed",
+    "climbed_by_em",
+    "fitted",
+    "in_form_of",
+    "searched",
+    "without",
+]
+
+Vector = npt.NDArray[np.float64]
 
 BY_GROUPS, BY_PASSES = 2000, 50
 """Steps of EM at most: many where rows are grouped, few where each is a pass."""
 NATS = 0.01
 """EM and climbs end where they gain less."""
+FINER = 0.1
+"""EM over groups ends where it gains less than this share of `NATS`."""
 ROUNDS = 5
 """Rounds of structural EM at most."""
 
@@ -131,9 +149,23 @@ def fitted(
     """The same graph with parameters from rows, by EM from those it has."""
     problem = em_problem(network, rows, prior)
     most = BY_GROUPS if can_be_grouped(network, rows) else BY_PASSES
-    tolerance = NATS / max(rows.total_weight, 1.0)
-    found = run_em(problem.step, problem.pack(network), most, tolerance, ticker)
+    found = climbed_by_em(problem, problem.pack(network), most, rows.total_weight, ticker)
     return problem.unpack(found.parameters)
+
+
+def climbed_by_em(
+    problem: Any, start: Vector, most: int, weight: float, ticker: Ticker
+) -> EMRun[Vector]:
+    """EM over rows of this weight from a start, in `most` steps.
+
+    Where rows are grouped, by squared steps and to a finer end: with very many rows EM may go on
+    for thousands of steps of a hundredth of a nat each, and what these gain decides how many states
+    there are.
+    """
+    if not isinstance(problem, GroupedTableEM):
+        return run_em(problem.step, start, most, NATS / max(weight, 1.0), ticker)
+    step = squared_steps(problem.step, problem.layout.normalised)
+    return run_em(step, start, most, FINER * NATS / max(weight, 1.0), ticker)
 
 
 def without(

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unveil.discovery.all_rows import Everything, fitted
+from unveil.discovery.all_rows import Everything, climbed_by_em, fitted
 from unveil.discovery.states_of_all import resized
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
 from unveil.em.grouped import can_be_grouped
-from unveil.em.loop import run_em
 from unveil.em.steps import em_problem
 from unveil.graph.dag import DAG
 from unveil.model.fit import fit
@@ -132,8 +131,8 @@ def _star(
 
 def _shortly_fitted(everything: Everything, network: Network, ticker: Ticker) -> Network:
     problem = em_problem(network, everything.rows, everything.settings.prior)
-    start, tolerance = problem.pack(network), everything.tolerance()
-    return problem.unpack(run_em(problem.step, start, SHORT, tolerance, ticker).parameters)
+    start, weight = problem.pack(network), everything.rows.total_weight
+    return problem.unpack(climbed_by_em(problem, start, SHORT, weight, ticker).parameters)
 
 
 def with_parent(

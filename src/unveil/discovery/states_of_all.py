@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unveil.discovery.all_rows import BY_GROUPS, Everything
+from unveil.discovery.all_rows import BY_GROUPS, Everything, climbed_by_em
 from unveil.em.grouped import can_be_grouped
-from unveil.em.loop import run_em
 from unveil.em.steps import em_problem
 from unveil.model.network import Network
 from unveil.model.table_cpd import TableCPD
@@ -57,12 +56,11 @@ def fitted_anew(
         for i in range(STARTS)
     ]
     problem = em_problem(starts[0], everything.rows, everything.settings.prior)
-    tolerance = everything.tolerance()
-    runs = [run_em(problem.step, problem.pack(s), SHORT, tolerance, ticker) for s in starts]
+    weight = everything.rows.total_weight
+    runs = [climbed_by_em(problem, problem.pack(s), SHORT, weight, ticker) for s in starts]
     best = max(runs, key=lambda found: found.objective)
-    return problem.unpack(
-        run_em(problem.step, best.parameters, BY_GROUPS, tolerance, ticker).parameters
-    )
+    further = climbed_by_em(problem, best.parameters, BY_GROUPS, weight, ticker)
+    return problem.unpack(further.parameters)
 
 
 def with_random_tables(
