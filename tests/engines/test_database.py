@@ -78,6 +78,12 @@ def test_labels_keep_their_types(tmp_path):
         (0, 1, 2), (False, True), ("0", "1"), None, ("x",)
     ]  # fmt: skip
     assert rows.n_missing > 0
+    with duckdb.connect(str(path)) as connection:
+        span = connection.sql("SELECT INTERVAL 1 MONTH AS span, 'a' AS x FROM range(9)")
+        with pytest.raises(
+            DataError, match=r"column 'span': the column holds month_day_nano_inter"
+        ):
+            open_rows(span)
 
 
 def test_rows_that_were_deleted_leave_numbers_unused(tmp_path, monkeypatch):
