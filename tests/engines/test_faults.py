@@ -31,7 +31,10 @@ def test_a_file_cut_short_is_named(folder):
 
 
 @pytest.mark.parametrize("way", ["changed", "removed"])
-def test_a_file_that_changes_between_passes(folder, monkeypatch, way):
+@pytest.mark.parametrize("engine", ["parquet", "duckdb"])
+def test_a_file_that_changes_between_passes(folder, monkeypatch, way, engine):
+    if engine == "duckdb":
+        pytest.importorskip("duckdb")
     from unveil.engines import door
 
     file, before = folder / "part-2.parquet", door.coded_rows
@@ -46,7 +49,7 @@ def test_a_file_that_changes_between_passes(folder, monkeypatch, way):
     monkeypatch.setattr(door, "coded_rows", meanwhile)
     words = "has changed while" if way == "changed" else "cannot be found any more"
     with pytest.raises(DataError, match=rf"part-2\.parquet: the file .*{words}"):
-        open_rows(folder)
+        open_rows(folder, engine=engine)
 
 
 def test_columns_that_some_files_lack_are_told(tmp_path):

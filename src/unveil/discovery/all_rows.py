@@ -46,6 +46,7 @@ __all__ = [
     "climbed",
     "climbed_by_em",
     "fitted",
+    "fitted_near",
     "in_form_of",
     "searched",
     "without",
@@ -150,6 +151,17 @@ def fitted(
     problem = em_problem(network, rows, prior)
     most = BY_GROUPS if can_be_grouped(network, rows) else BY_PASSES
     found = climbed_by_em(problem, problem.pack(network), most, rows.total_weight, ticker)
+    return problem.unpack(found.parameters)
+
+
+def fitted_near(
+    network: Network, rows: PartedRows, prior: EquivalentSampleSize, ticker: Ticker
+) -> Network:
+    """The same by plain EM, which stays near where it begins; squared steps may jump elsewhere."""
+    problem = em_problem(network, rows, prior)
+    most = BY_GROUPS if can_be_grouped(network, rows) else BY_PASSES
+    tolerance = NATS / max(rows.total_weight, 1.0)
+    found = run_em(problem.step, problem.pack(network), most, tolerance, ticker)
     return problem.unpack(found.parameters)
 
 

@@ -110,10 +110,7 @@ def look(
     head = next((table for piece in pieces for table in piece.tables(wanted, HEAD)), None)
     limits = {name: _most(source.schema.field(name).type, ask.kind(name)) for name in inputs}
     noted = {n: v for n, v in note.variables.items() if ask.variable(n) is v}
-    known = {n: v for n in inputs if n not in noted and (v := ask.variable(n)) is not None}
-    gaps = replace(
-        ask, variables=known if ask.unknown == "missing" else {}, weights=None, unknown="told"
-    )
+    gaps = _with_gaps(ask, [n for n in inputs if n not in noted])
     looking = (tuple(wanted), limits, part_rows, tuple(ask.missing), gaps)
     seen, n_rows = runner.sum(_look, pieces, *looking, add=_added)
     if n_rows == 0 or head is None:
@@ -130,6 +127,13 @@ def look(
         {n: (seen[n].low, seen[n].high) for n in inputs}, tuple(identifiers),
         coded(head.select([*(v.name for v in variables), *wanted[len(inputs):]]), reading),
     )  # fmt: skip
+
+
+def _with_gaps(ask: Reading, names: Sequence[str]) -> Reading:
+    """How columns are read whose unknown labels are missing cells; none if these are errors."""
+    known = {n: v for n in names if (v := ask.variable(n)) is not None}
+    known = known if ask.unknown == "missing" else {}
+    return replace(ask, variables=known, weights=None, unknown="told")
 
 
 def _variables(

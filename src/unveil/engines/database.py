@@ -15,8 +15,9 @@ from typing import Any
 
 from unveil.engines.ceiling import Ceiling
 from unveil.engines.datasets import DatasetSource
-from unveil.engines.reading import begins, in_tables
+from unveil.engines.reading import begins, in_tables, one_line, unreadable
 from unveil.engines.schemas import Common
+from unveil.engines.unchanged import Stamp
 from unveil.errors import DataError, Hint, UnveilError, did_you_mean
 
 __all__ = ["DuckSource", "open_duckdb"]
@@ -38,7 +39,8 @@ def open_duckdb(
             _check_capitals(parquet.schema.names, str(path))
             connection = duckdb.connect(config=_config(n_jobs, ceiling))
             _try(connection.execute, str(path), _parquet_view(parquet.dataset.files))
-            found = DuckSource(connection, query or "SELECT * FROM rows", str(path))
+            stamps = tuple(map(Stamp.of, parquet.dataset.files))
+            found = DuckSource(connection, query or "SELECT * FROM rows", str(path), stamps=stamps)
             found.common = parquet.common
             return found, None
         if not path.is_file() or not begins(path, b"DUCK", 8):
@@ -56,11 +58,11 @@ class DuckSource:
 
     def __init__(
         self, connection: Any, query: str, name: str, table: str | None = None,
-        stamp: tuple[str, int, int] | None = None,
+        stamps: tuple[Stamp, ...] = (),
     ) -> None:  # fmt: skip
         query = query.strip().rstrip(";")
         self._connection, self._query, self._table = connection, query, table
-        self._stamp = stamp
+        self._stamps = stamps
         self.name = name
         self.texts: frozenset[str] = frozenset()
         self.n_rows: int | None = None
@@ -75,7 +77,7 @@ class DuckSource:
     def of_relation(cls, relation: Any) -> DuckSource:
         """The rows of a relation, which lives in a connection of its own."""
         found = cls.__new__(cls)
-        found._connection, found._table, found._stamp = None, None, None
+        found._connection, found._table, found._stamps = None, None, ()
         found._query = relation
         found.name, found.texts, found.n_rows = "the relation", frozenset(), None
         found.common = None
@@ -87,13 +89,13 @@ class DuckSource:
         if self._connection is None:
             return [DuckPiece(None, self._query, self.schema, self.name)]
         if self._table is None or self.n_rows is None:
-            return [DuckPiece(self._connection, self._query, self.schema, self.name, self._stamp)]
+            return [DuckPiece(self._connection, self._query, self.schema, self.name, self._stamps)]
         starts = range(0, max(self._end, 1), RANGE)  # numbers of deleted rows stay unused
         return [
             DuckPiece(
                 self._connection,
                 f"SELECT * FROM {self._table} WHERE rowid >= {start} AND rowid < {start + RANGE}",
-                self.schema, f"{self.name}, rows {start + 1:,} to {start + RANGE:,}", self._stamp,
+                self.schema, f"{self.name}, rows {start + 1:,} to {start + RANGE:,}", self._stamps,
             )
             for start in starts
         ]  # fmt: skip
@@ -107,13 +109,13 @@ class DuckPiece:
     query: Any
     schema: Any
     name: str
-    stamp: tuple[str, int, int] | None = None
+    stamps: tuple[Stamp, ...] = ()
 
     def tables(self, columns: Sequence[str] | None, n_rows: int) -> Iterator[Any]:
         """The rows as Arrow tables of `n_rows` each."""
         names = self.schema.names if columns is None else list(columns)
         chosen = ", ".join(_quoted(name) for name in names)
-        _unchanged(self.stamp)
+        self._check()
         try:
             if self.connection is None:
                 found = self.query.project(chosen)
@@ -123,8 +125,12 @@ class DuckPiece:
         except UnveilError:
             raise
         except Exception as error:
-            raise DataError(f"{self.name}: this part cannot be read: {_words(error)}") from error
-        _unchanged(self.stamp)
+            raise unreadable(self.name, _words(error)) from error
+        self._check()
+
+    def _check(self) -> None:
+        for stamp in self.stamps:
+            stamp.check()
 
 
 def _of_file(
@@ -136,10 +142,9 @@ def _of_file(
         lambda: _duckdb().connect(str(path), read_only=True, config=_config(n_jobs, ceiling)),
         str(path),
     )
-    about = os.stat(path)
-    stamp = str(path), about.st_size, about.st_mtime_ns
+    stamps = (Stamp.of(path),)
     if query:
-        return DuckSource(connection, query, f"{path}, the query", stamp=stamp)
+        return DuckSource(connection, query, f"{path}, the query", stamps=stamps)
     known = _tables(connection)
     if table is None:
         if len(known) != 1:
@@ -157,7 +162,7 @@ def _of_file(
         )
     own, is_plain = known[table]
     ranged = own if is_plain else None
-    return DuckSource(connection, f"SELECT * FROM {own}", f"{path}, {table}", ranged, stamp)
+    return DuckSource(connection, f"SELECT * FROM {own}", f"{path}, {table}", ranged, stamps)
 
 
 def _tables(connection: Any) -> dict[str, tuple[str, bool]]:
@@ -205,18 +210,6 @@ def _check_capitals(names: Sequence[str], source: str) -> None:
             )
 
 
-def _unchanged(stamp: tuple[str, int, int] | None) -> None:
-    if stamp is None:
-        return
-    path, size, changed = stamp
-    now = os.stat(path) if os.path.exists(path) else None
-    if now is None or (now.st_size, now.st_mtime_ns) != (size, changed):
-        raise DataError(
-            f"{path}: the file has changed while it was being read; all passes must see the same "
-            "rows. Leave it alone until the work is done, and start again"
-        )
-
-
 def _reader(relation: Any) -> Any:
     """The rows of a relation as Arrow batches, one after the other."""
     newer = getattr(relation, "to_arrow_reader", None)
@@ -248,4 +241,4 @@ def _try(call: Any, name: str, *arguments: Any) -> Any:
 
 def _words(error: Exception) -> str:
     """What DuckDB says, without the line of SQL, part of which is ours."""
-    return " ".join(re.split(r"\n+LINE \d+:", str(error))[0].split())
+    return one_line(re.split(r"\n+LINE \d+:", str(error))[0])

@@ -14,8 +14,9 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as parquet
 
 from unveil.engines.ceiling import Ceiling
-from unveil.engines.reading import begins, in_tables
+from unveil.engines.reading import begins, in_tables, one_line, unreadable
 from unveil.engines.schemas import Common, common_schema, folder_columns
+from unveil.engines.unchanged import Stamp
 from unveil.errors import DataError, Hint, UnveilError
 from unveil.files import no_such_file
 from unveil.table.options import check_names
@@ -33,8 +34,7 @@ class FilePiece:
     fragments: tuple[Any, ...]
     labels: tuple[str, ...]
     schema: Any
-    stamps: tuple[tuple[str, int, int], ...]
-    """Path, size and time of the last change of every file."""
+    stamps: tuple[Stamp, ...]
     name: str
     common: Common
 
@@ -50,9 +50,7 @@ class FilePiece:
             raise
         except Exception as error:  # Arrow raises what it likes
             self._check()
-            raise DataError(
-                f"{reading[-1]}: this part cannot be read: {' '.join(str(error).split())}"
-            ) from error
+            raise unreadable(reading[-1], error) from error
         self._check()
 
     def _batches(
@@ -67,19 +65,8 @@ class FilePiece:
             ).to_batches()  # fmt: skip
 
     def _check(self) -> None:
-        for path, size, changed in self.stamps:
-            try:
-                now = os.stat(path)
-            except OSError as error:
-                raise DataError(
-                    f"{path}: the file was there at first and cannot be found any more "
-                    f"({error.strerror}); leave the files alone until the work is done"
-                ) from error
-            if (now.st_size, now.st_mtime_ns) != (size, changed):
-                raise DataError(
-                    f"{path}: the file has changed while it was being read; all passes must see "
-                    "the same rows. Leave the files alone until the work is done, and start again"
-                )
+        for stamp in self.stamps:
+            stamp.check()
 
 
 class DatasetSource:
@@ -128,7 +115,7 @@ class DatasetSource:
             raise
         except Exception as error:  # Arrow raises what it likes
             raise DataError(
-                f"{first}: this is no Parquet that can be read: {' '.join(str(error).split())}"
+                f"{first}: this is no Parquet that can be read: {one_line(error)}"
             ) from error
         common = _common(plain)
         texts = frozenset(
@@ -146,7 +133,7 @@ class DatasetSource:
         try:
             return int(sum(f.count_rows() for f in self._fragments))
         except Exception as error:
-            raise DataError(f"{self.name}: {' '.join(str(error).split())}") from error
+            raise unreadable(self.name, error) from error
 
     @cached_property
     def _fragments(self) -> tuple[Any, ...]:
@@ -179,16 +166,13 @@ class DatasetSource:
                 else:
                     yield fragment, str(path or self.name), fragment.count_rows()
             except Exception as error:
-                raise DataError(
-                    f"{path or self.name}: this part cannot be read: {' '.join(str(error).split())}"
-                ) from error
+                raise unreadable(str(path or self.name), error) from error
 
     def _piece(self, waiting: list[tuple[Any, str]]) -> FilePiece:
         paths = dict.fromkeys(
             p for f, _ in waiting if (p := getattr(f, "path", None)) and os.path.exists(p)
         )
-        stats = {p: os.stat(p) for p in paths}
-        stamps = tuple((p, s.st_size, s.st_mtime_ns) for p, s in stats.items())
+        stamps = tuple(map(Stamp.of, paths))
         first, last = waiting[0][1], waiting[-1][1]
         name = first if first == last else f"{first} to {last}"
         fragments, labels = zip(*waiting, strict=True)
@@ -239,9 +223,7 @@ def _common(dataset: Any) -> Common:
     try:
         return common_schema(each())
     except (pa.ArrowException, OSError) as error:
-        raise DataError(
-            f"{reading[-1]}: this part cannot be read: {' '.join(str(error).split())}"
-        ) from error
+        raise unreadable(str(reading[-1]), error) from error
 
 
 def _fragments(dataset: Any) -> tuple[Any, ...]:
