@@ -44,8 +44,9 @@ def main() -> None:
     parser.add_argument("--sample", type=int, help="rows to draw; by default as discover does")
     parser.add_argument("--seed", type=int, default=1, help="for --only hidden: rows and discovery")
     parser.add_argument(
-        "--planted", choices=["benchmark", *PLANTED], default="benchmark",
-        help="for --only hidden: the network that rows are made from",
+        "--planted", default="benchmark",
+        help="for --only hidden: the network that rows are made from: "
+        f"benchmark, {', '.join(PLANTED)}, star-N, inside-N, null-N",
     )  # fmt: skip
     parser.add_argument("--repeats", type=int, default=2, help="how often clusters take turns")
     parser.add_argument("--n-jobs", type=int, default=None)

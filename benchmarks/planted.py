@@ -2,6 +2,8 @@
 
 `benchmark` is the one that all large tables of `engines.py` come from. The others have other
 numbers of children and of states, and other arcs; those called `none-...` have nothing hidden.
+`star-N`, `inside-N` and `null-N`, for any number, are drawn afresh: with a hidden root, with a
+hidden variable among the others, and with none.
 """
 
 from __future__ import annotations
@@ -26,7 +28,12 @@ PLANTED: dict[str, dict[str, Any]] = {
 
 def planted_network(name: str) -> Any:
     """The network of that name."""
-    return true_network() if name == "benchmark" else _made(**PLANTED[name])
+    if name == "benchmark":
+        return true_network()
+    kind, _, number = name.partition("-")
+    if kind in DRAWN:
+        return DRAWN[kind](int(number))
+    return _made(**PLANTED[name])
 
 
 def _made(seed: int, states: int, sizes: list[int], columns: int = 16) -> Any:
@@ -79,6 +86,57 @@ def random_star(seed: int) -> Any:
         cpds.append(TableCPD(column, parents, 0.95 * values + 0.05 / column.n_states))
         columns.append(column)
     return Network(cpds)
+
+
+def random_inside(seed: int) -> Any:
+    """A hidden variable of two to four states with a parent, and children with parents besides.
+
+    Twelve to twenty columns; one of the first four is the parent, four to six others the children,
+    every other one of which depends on a further column.
+    """
+    from unveil import Network, TableCPD, Variable
+
+    generator = np.random.default_rng([79, seed])
+    hidden = Variable("H", range(int(generator.integers(2, 5))), hidden=True)
+    n_columns, n_children = int(generator.integers(12, 21)), int(generator.integers(4, 7))
+    columns = [Variable(f"u{i:02}", range(int(generator.integers(2, 5)))) for i in range(n_columns)]
+    parents: dict[Any, list[Any]] = {hidden: [columns[int(generator.integers(4))]]}
+    for i, column in enumerate(columns):
+        among = range(4, 4 + n_children)
+        n_others = int(generator.integers(1, 3)) if i not in among else i % 2
+        before = [j for j in range(i) if j not in among] or [0]
+        chosen = generator.choice(before, min(n_others, len(before), i), replace=False)
+        own = [columns[j] for j in sorted(chosen.tolist())]
+        parents[column] = [hidden, *own] if i in among else own
+    cpds = []
+    for variable, own in parents.items():
+        values = generator.dirichlet(np.full(variable.n_states, 0.7), [p.n_states for p in own])
+        cpds.append(TableCPD(variable, own, 0.95 * values + 0.05 / variable.n_states))
+    return Network(cpds)
+
+
+def random_null(seed: int) -> Any:
+    """Six to eighteen columns of two to four states, up to three parents each, nothing hidden."""
+    from unveil import Network, TableCPD, Variable
+
+    generator = np.random.default_rng([78, seed])
+    columns: list[Any] = []
+    cpds = []
+    for i in range(int(generator.integers(6, 19))):
+        column = Variable(f"v{i:02}", range(int(generator.integers(2, 5))))
+        n_parents = min(i, int(generator.integers(0, 4)))
+        chosen = generator.choice(max(i, 1), n_parents, replace=False)
+        parents = [columns[j] for j in sorted(chosen.tolist())]
+        spread = float(generator.choice([0.4, 0.8, 1.6]))
+        shape = [p.n_states for p in parents]
+        values = generator.dirichlet(np.full(column.n_states, spread), shape)
+        cpds.append(TableCPD(column, parents, 0.95 * values + 0.05 / column.n_states))
+        columns.append(column)
+    return Network(cpds)
+
+
+DRAWN = {"star": random_star, "inside": random_inside, "null": random_null}
+"""What is drawn by a number."""
 
 
 def true_network() -> Any:

@@ -1,8 +1,11 @@
 """The command reference is up to date, and commands shown elsewhere exist with their options."""
 
 import shlex
+from pathlib import PurePosixPath
 
 import pytest
+
+from unveil.discovery.folder import RESULTS
 
 from .pages import ROOT, blocks, page_id, pages, tool
 
@@ -40,6 +43,14 @@ def test_every_command_is_shown_on_a_page_besides_the_reference(name):
 def test_commands_shown_exist_with_their_options(page):
     for words in _commands(page):
         _check(words, page_id(page))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_files_of_a_run_are_called_as_it_calls_them(page):
+    for words in _commands(page):
+        shown = [PurePosixPath(word) for word in words]
+        names = {path.name for path in shown if path.parts[:1] == ("out",) and path.suffix}
+        assert names <= {*RESULTS}, page_id(page)
 
 
 @pytest.mark.parametrize(

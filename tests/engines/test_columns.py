@@ -185,3 +185,65 @@ def test_what_cannot_be_read(tmp_path):
         open_rows(tmp_path / "asia.parquet", drop="smok")
     with pytest.raises(DataError, match="no column 'n'"):
         open_rows(tmp_path / "asia.parquet", weights="n")
+
+
+def test_unknown_labels_are_missing_cells(tmp_path, small_parts):
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pa.table({"k": [1, 2, 3, None] * 50, "x": ["a", "b"] * 100}), path)
+    how = {"states": {"k": [1, 2]}, "unknown": "missing"}
+    with pytest.warns(UnveilWarning) as told:
+        rows = open_rows(path, memory="1GiB", **how)
+    words = [str(w.message) for w in told]
+    assert words == [
+        f"{path}, column 'k': 50 cells taken as missing; 3 not among the known states 1, 2"
+    ]
+    assert rows.missing_cells == {"k": 100, "x": 0}
+    with pytest.raises(DataError, match="column 'k' has 100 missing cells"):
+        rows.counts([(0, 1)])
+    with pytest.warns(UnveilWarning):
+        assert describe_rows(path, **how).columns[0].n_missing == 100
+
+
+def test_the_states_of_another_table_are_taken(tmp_path, small_parts):
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pa.table({"k": [1, 2, 3, 1] * 50}), path)
+    known = [Variable("k", [0, 1, 2, 3])]
+    assert open_rows(path, like=known).variables == tuple(known)
+    few = [Variable("k", [1, 2])]
+    with pytest.raises(DataError, match="row 3, column 'k': 3 is not one of the known states 1, 2"):
+        open_rows(path, like=few)
+    with pytest.warns(UnveilWarning, match="50 cells taken as missing"):
+        assert open_rows(path, like=few, unknown="missing").n_missing == 50
+
+
+def test_half_floats(tmp_path, small_parts):
+    path = tmp_path / "rows.parquet"
+    halves = np.array([1, 2.5, np.nan] * 40, np.float16)
+    parquet.write_table(pa.table({"h": halves, "w": np.array([1, 2, 1] * 40, np.float16)}), path)
+    rows, table = open_rows(path), Table.read(path)
+    assert rows.variables == table.variables
+    assert rows.missing_cells == {"h": 40, "w": 0}
+
+
+def test_two_columns_of_one_name(tmp_path):
+    same = pa.table([["a", "b"], ["a", "c"]], names=["x", "x"])
+    parquet.write_table(pa.table({"x": ["a", "b"]}), tmp_path / "a.parquet")
+    parquet.write_table(same, tmp_path / "b.parquet")
+    for path in (tmp_path, tmp_path / "b.parquet"):
+        with pytest.raises(DataError, match=r"b\.parquet: columns 1 and 2 are both called 'x'"):
+            open_rows(path)
+
+
+@pytest.mark.parametrize("engine", ["parquet", "duckdb"])
+def test_names_of_folders_are_labels_as_written(tmp_path, small_parts, engine):
+    if engine == "duckdb":
+        pytest.importorskip("duckdb")
+    for month, year in (("01", "2020"), ("1", "99999999999")):
+        where = tmp_path / f"month={month}" / f"year={year}" / "x=inside"
+        where.mkdir(parents=True)
+        parquet.write_table(pa.table({"x": ["a", "b"], "y": [1, 2]}), where / "rows.parquet")
+    rows = open_rows(tmp_path, engine=engine)
+    states = {v.name: v.states for v in rows.variables}
+    assert states == {
+        "x": ("inside",), "y": (1, 2), "month": ("01", "1"), "year": (2020, 99999999999)
+    }  # fmt: skip

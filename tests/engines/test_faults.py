@@ -31,7 +31,10 @@ def test_a_file_cut_short_is_named(folder):
 
 
 @pytest.mark.parametrize("way", ["changed", "removed"])
-def test_a_file_that_changes_between_passes(folder, monkeypatch, way):
+@pytest.mark.parametrize("engine", ["parquet", "duckdb"])
+def test_a_file_that_changes_between_passes(folder, monkeypatch, way, engine):
+    if engine == "duckdb":
+        pytest.importorskip("duckdb")
     from unveil.engines import door
 
     file, before = folder / "part-2.parquet", door.coded_rows
@@ -46,7 +49,7 @@ def test_a_file_that_changes_between_passes(folder, monkeypatch, way):
     monkeypatch.setattr(door, "coded_rows", meanwhile)
     words = "has changed while" if way == "changed" else "cannot be found any more"
     with pytest.raises(DataError, match=rf"part-2\.parquet: the file .*{words}"):
-        open_rows(folder)
+        open_rows(folder, engine=engine)
 
 
 def test_columns_that_some_files_lack_are_told(tmp_path):
@@ -102,7 +105,7 @@ def test_a_full_disk_while_coding(folder, small_parts, monkeypatch, tmp_path):
     assert list(spool.rglob("part-*")) == []
 
 
-def testcoded_rows_are_gone_when_nobody_needs_them(folder, small_parts, monkeypatch, tmp_path):
+def test_coded_rows_are_gone_when_nobody_needs_them(folder, small_parts, monkeypatch, tmp_path):
     monkeypatch.setattr(unveil.engines.Ceiling, "kept", 0)
     rows = open_rows(folder, spool=tmp_path)
     spooled = list(tmp_path.glob("unveil-rows-*"))
@@ -210,3 +213,38 @@ def test_a_database_where_a_table_is_read_in_memory(tmp_path):
         connection.execute("CREATE TABLE t AS SELECT 1 AS x")
     with pytest.raises(DataError, match=r"this is a DuckDB file; write the rows as Parquet first"):
         unveil.Table.read(tmp_path / "d.duckdb")
+
+
+def test_a_dataset_with_a_filter(folder):
+    import pyarrow.dataset as ds
+
+    some = ds.dataset(folder).filter(ds.field("smoke") == "yes")
+    with pytest.raises(DataError, match=r"with a filter.*duckdb\.from_arrow\(dataset\)"):
+        open_rows(some)
+    duckdb = pytest.importorskip("duckdb")
+    want = some.count_rows()
+    assert open_rows(duckdb.from_arrow(some)).total_weight == want
+    with pytest.raises(DataError, match="leave out table and query"):
+        open_rows(ds.dataset(folder), table="x")
+
+
+def test_files_that_are_not_there_or_empty(folder, tmp_path):
+    for engine in (None, "parquet", "duckdb", "dask"):
+        with pytest.raises(DataError, match="there is no such file"):
+            open_rows(folder / "part-9.parquet", engine=engine)
+    (tmp_path / "empty.parquet").touch()
+    with pytest.raises(DataError, match=r"empty\.parquet: the file is empty"):
+        open_rows(tmp_path / "empty.parquet")
+    (folder / "part-0.parquet").write_bytes(b"")
+    with pytest.raises(DataError, match=r"part-0\.parquet: this is no Parquet that can be read"):
+        open_rows(folder)
+
+
+def test_options_that_make_no_sense(folder, small_parts, monkeypatch, tmp_path):
+    monkeypatch.setattr(unveil.engines.Ceiling, "kept", 0)
+    with pytest.raises(DataError, match=r"nowhere: no folder for the coded rows can be made here"):
+        open_rows(folder, spool=tmp_path / "nowhere")
+    with pytest.raises(DataError, match=r"memory is a size such as 2GiB or .*, not list"):
+        open_rows(folder, memory=["2GiB"])
+    with pytest.raises(DataError, match="n_jobs is how many cores to use, at least 1, not -1"):
+        open_rows(folder, n_jobs=-1)

@@ -10,13 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from unveil.discovery.patience import inside
 from unveil.discovery.rivals import Rival
 from unveil.discovery.settings import Settings
 from unveil.em.end import end_of_em
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
-from unveil.em.grouped import can_be_grouped
+from unveil.em.grouped import GroupedTableEM, can_be_grouped
+from unveil.em.loop import run_em
+from unveil.em.squared import squared_steps
 from unveil.em.steps import em_problem
 from unveil.em.structural import Climb, StructuralEM, StructuralSettings
 from unveil.engines.rows import PartedRows
@@ -35,12 +41,28 @@ from unveil.search.legal import made_legal
 from unveil.statistics.remembered import RememberedCounts
 from unveil.statistics.selected import SelectedStatistics
 
-__all__ = ["BY_GROUPS", "Everything", "climbed", "fitted", "in_form_of", "searched", "without"]
+__all__ = [
+    "BY_GROUPS",
+    "Everything",
+    "climbed",
+    "climbed_by_em",
+    "fitted",
+    "fitted_near",
+    "in_form_of",
+    "searched",
+    "without",
+]
+
+Vector = npt.NDArray[np.float64]
 
 BY_GROUPS, BY_PASSES = 2000, 50
 """Steps of EM at most: many where rows are grouped, few where each is a pass."""
 NATS = 0.01
 """EM and climbs end where they gain less."""
+FINER = 0.1
+"""EM over groups ends where it gains less than this share of `NATS`."""
+CHEAP = 10
+"""So many more steps of EM are taken where a kernel takes them all."""
 ROUNDS = 5
 """Rounds of structural EM at most."""
 
@@ -131,8 +153,37 @@ def fitted(
     """The same graph with parameters from rows, by EM from those it has."""
     problem = em_problem(network, rows, prior)
     most = BY_GROUPS if can_be_grouped(network, rows) else BY_PASSES
+    found = climbed_by_em(problem, problem.pack(network), most, rows.total_weight, ticker)
+    return problem.unpack(found[0])
+
+
+def fitted_near(
+    network: Network, rows: PartedRows, prior: EquivalentSampleSize, ticker: Ticker
+) -> Network:
+    """The same by plain EM, which stays near where it begins; squared steps may jump elsewhere."""
+    problem = em_problem(network, rows, prior)
+    most = BY_GROUPS if can_be_grouped(network, rows) else BY_PASSES
     tolerance = NATS / max(rows.total_weight, 1.0)
     return problem.unpack(end_of_em(problem, problem.pack(network), most, tolerance, ticker)[0])
+
+
+def climbed_by_em(
+    problem: Any, start: Vector, most: int, weight: float, ticker: Ticker
+) -> tuple[Vector, float]:
+    """EM over rows of this weight from a start, in `most` steps: tables, and the objective there.
+
+    Where rows are grouped, to a finer end: with very many rows EM may go on for thousands of steps
+    of a hundredth of a nat each, and what these gain decides how many states there are. There,
+    steps are cheap or, if there are many groups, squared.
+    """
+    tolerance = NATS / max(weight, 1.0)
+    if not isinstance(problem, GroupedTableEM):
+        return end_of_em(problem, start, most, tolerance, ticker)
+    if problem.light_passes is not None:
+        return end_of_em(problem, start, CHEAP * most, FINER * tolerance, ticker)
+    step = squared_steps(problem.step, problem.layout.normalised)
+    found = run_em(step, start, most, FINER * tolerance, ticker)
+    return found.parameters, found.objective
 
 
 def without(

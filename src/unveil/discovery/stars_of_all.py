@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unveil.discovery.all_rows import Everything, fitted
+from unveil.discovery.all_rows import Everything, climbed_by_em, fitted
 from unveil.discovery.states_of_all import resized
-from unveil.em.end import end_of_em
 from unveil.em.expected_counts import ExpectedCounts, can_be_shared
 from unveil.em.grouped import can_be_grouped
 from unveil.em.steps import em_problem
@@ -132,8 +131,8 @@ def _star(
 
 def _shortly_fitted(everything: Everything, network: Network, ticker: Ticker) -> Network:
     problem = em_problem(network, everything.rows, everything.settings.prior)
-    start, tolerance = problem.pack(network), everything.tolerance()
-    return problem.unpack(end_of_em(problem, start, SHORT, tolerance, ticker)[0])
+    start, weight = problem.pack(network), everything.rows.total_weight
+    return problem.unpack(climbed_by_em(problem, start, SHORT, weight, ticker)[0])
 
 
 def with_parent(

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unveil.discovery.all_rows import BY_GROUPS, Everything
-from unveil.em.end import end_of_em
+from unveil.discovery.all_rows import BY_GROUPS, Everything, climbed_by_em
 from unveil.em.grouped import can_be_grouped
 from unveil.em.steps import em_problem
 from unveil.model.network import Network
@@ -57,10 +56,10 @@ def fitted_anew(
         for i in range(STARTS)
     ]
     problem = em_problem(starts[0], everything.rows, everything.settings.prior)
-    tolerance = everything.tolerance()
-    runs = [end_of_em(problem, problem.pack(s), SHORT, tolerance, ticker) for s in starts]
+    weight = everything.rows.total_weight
+    runs = [climbed_by_em(problem, problem.pack(s), SHORT, weight, ticker) for s in starts]
     best, _ = max(runs, key=lambda found: found[1])
-    return problem.unpack(end_of_em(problem, best, BY_GROUPS, tolerance, ticker)[0])
+    return problem.unpack(climbed_by_em(problem, best, BY_GROUPS, weight, ticker)[0])
 
 
 def with_random_tables(

@@ -45,6 +45,11 @@ def bytes_of(memory: int | float | str) -> int:
         if found[4] and not found[3] and found[2] not in ("", "b"):
             unit = 1000 ** list(UNITS.values())[1:].index(unit)  # MB are a million bytes
         memory = number * unit
+    if not isinstance(memory, int | float):
+        raise DataError(
+            f"memory is a size such as 2GiB or a number of bytes, not {type(memory).__name__}",
+            hint=Hint('(memory="2GiB")', "(--memory 2GiB)"),
+        )
     if not memory > 0:
         raise DataError(f"memory must be more than nothing, got {memory}")
     return int(memory)
@@ -93,6 +98,8 @@ class Ceiling:
 
     def n_workers(self, n_columns: int, n_jobs: int | None) -> int:
         """How many parts can be worked on at once."""
+        if n_jobs is not None and n_jobs < 0:
+            raise DataError(f"n_jobs is how many cores to use, at least 1, not {n_jobs}")
         wanted = n_jobs or os.cpu_count() or 1
         rows = self.part_rows(n_columns)
         each = LEAST / 2 + rows * n_columns * 12

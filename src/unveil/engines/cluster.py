@@ -10,19 +10,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from unveil.engines.ceiling import Ceiling
 from unveil.engines.datasets import DatasetSource
+from unveil.engines.frames import DaskSource, Partition
 from unveil.engines.protocol import tree_sum
-from unveil.engines.reading import begins, in_tables
+from unveil.engines.reading import begins, one_line
 from unveil.engines.store import Remote, Store
 from unveil.errors import DataError, UnveilError
 from unveil.table.core import Table
 
-__all__ = ["DaskRunner", "DaskSource", "open_dask"]
+__all__ = ["DaskRunner", "open_dask"]
 
 T = TypeVar("T")
 
@@ -41,77 +41,21 @@ def open_dask(
             raise DataError(
                 f"of Dask, data frames can be read, not {type(data).__name__}; make one of it first"
             )
+        if table or query:
+            raise DataError("a Dask data frame is read as it is; leave out table and query")
         source = DaskSource(data)
         return source, None if client is None else DaskRunner(client)
-    if client is None:
-        return None
     if isinstance(data, str | os.PathLike):
         path = Path(data)
         if path.is_dir() or (path.is_file() and begins(path, b"PAR1")):
+            if client is None:
+                raise DataError(
+                    "the engine 'dask' needs the client of a cluster, and there is none in this "
+                    "process; connect first, in Python: "
+                    'client = distributed.Client("scheduler:8786")'
+                )
             return DatasetSource.of_path(path), DaskRunner(client)
     return None
-
-
-class DaskSource:
-    """The partitions of a Dask data frame."""
-
-    def __init__(self, frame: Any) -> None:
-        import pyarrow as pa
-
-        self._frame = frame
-        self.name = "the Dask data frame"
-        self.texts: frozenset[str] = frozenset()
-        self.n_rows: int | None = None
-        meta = frame._meta
-        names = [str(name) for name in meta.columns]
-        self.schema = pa.schema([])
-        try:
-            shape = pa.Schema.from_pandas(meta, preserve_index=False)
-        except Exception as error:
-            raise DataError(f"{self.name}: {' '.join(str(error).split())}") from error
-        fields = []
-        for name in names:
-            field = shape.field(name)
-            fields.append(field.with_type(pa.string()) if pa.types.is_null(field.type) else field)
-        self.schema = pa.schema(fields)
-
-    def pieces(self) -> Sequence[Partition]:
-        """The partitions, in order."""
-        delayed = self._frame.to_delayed()
-        return [
-            Partition(one, self.schema, f"{self.name}, partition {i} of {len(delayed)}")
-            for i, one in enumerate(delayed, 1)
-        ]
-
-
-@dataclass(frozen=True)
-class Partition:
-    """One partition, not computed yet, or computed where it is to be worked on."""
-
-    rows: Any
-    schema: Any
-    name: str
-
-    def tables(self, columns: Sequence[str] | None, n_rows: int) -> Iterator[Any]:
-        """The rows as Arrow tables of `n_rows` each."""
-        import pyarrow as pa
-
-        names = self.schema.names if columns is None else list(columns)
-        try:
-            frame = self.rows.compute() if hasattr(self.rows, "compute") else self.rows
-            shape = pa.schema([self.schema.field(name) for name in names])
-            frame = frame[[c for c in frame.columns if str(c) in set(names)]]
-            frame = frame.rename(columns=str)[names]
-            table = pa.Table.from_pandas(frame, preserve_index=False)
-            if any(pa.types.is_dictionary(f.type) for f in shape):
-                shape = table.schema
-            yield from in_tables(table.cast(shape).to_batches(), n_rows, shape, names)
-        except UnveilError:
-            raise
-        except Exception as error:
-            raise DataError(
-                f"{self.name}: this part cannot be read: {' '.join(str(error).split())}"
-            ) from error
 
 
 class DaskRunner:
@@ -130,11 +74,11 @@ class DaskRunner:
         held, ahead = self._hold(shared), 2 * self.n_workers
         begun: list[Any] = []
         for item in items:
-            begun.append(self._begin(work, item, held))
+            begun.append((self._begin(work, item, held), item))
             if len(begun) > ahead:
-                yield begun.pop(0).result()
+                yield _result(begun[0][0], [begun.pop(0)])
         while begun:
-            yield begun.pop(0).result()
+            yield _result(begun[0][0], [begun.pop(0)])
 
     def sum(
         self,
@@ -149,24 +93,19 @@ class DaskRunner:
         tree, so the bits are the same, and only its total is left to add.
         """
         held = self._hold(shared)
-        begun: Iterator[Any]
+        begun: list[tuple[Any, Any]]
         if items and all(isinstance(item, Remote) for item in items):
-            begun = (
-                self._client.submit(
-                    _on_block,
-                    work,
-                    [_futures(item) for item in block],
-                    held,
-                    add,
-                    pure=False,
-                    **_preferably(block[0].worker),
-                )
+            begun = [
+                (self._on_block(work, block, held, add), block)
                 for block in blocks(items, self.n_workers)
-            )
+            ]
         else:
-            begun = (self._begin(work, item, held) for item in items)
-        total: Any = tree_sum(begun, lambda a, b: self._client.submit(add, a, b, pure=False))
-        found: T = total.result()
+            begun = [(self._begin(work, item, held), item) for item in items]
+        total: Any = tree_sum(
+            (future for future, _ in begun),
+            lambda a, b: self._client.submit(add, a, b, pure=False),
+        )
+        found: T = _result(total, begun)
         return found
 
     def keep(
@@ -175,7 +114,11 @@ class DaskRunner:
         """The tables that `work(item, *shared)` gives, on the workers that made them."""
         held = self._hold(shared)
         lists = [self._begin(_listed, item, held, work) for item in items]
-        sizes = self._client.gather([self._client.submit(_sizes, one, pure=False) for one in lists])
+        counted = [self._client.submit(_sizes, one, pure=False) for one in lists]
+        sizes = [
+            _result(one, [(tables, item)])
+            for one, tables, item in zip(counted, lists, items, strict=True)
+        ]
         return [
             Remote(self._client.submit(_nth, tables, i, pure=False), *size)
             for tables, own in zip(lists, sizes, strict=True)
@@ -199,6 +142,12 @@ class DaskRunner:
             for block, worker in zip(found, shared_out(found, len(names)), strict=True)
             for part in block
         ]  # fmt: skip
+
+    def _on_block(self, work: Any, block: Sequence[Remote], held: Any, add: Any) -> Any:
+        parts = [_futures(item) for item in block]
+        return self._client.submit(
+            _on_block, work, parts, held, add, pure=False, **_preferably(block[0].worker)
+        )
 
     def _hold(self, shared: tuple[Any, ...]) -> Any:
         """What all tasks share, as a task of its own: it is made again if its worker is lost."""
@@ -238,6 +187,24 @@ def shared_out(found: Sequence[Sequence[Remote]], n_workers: int) -> list[int]:
         whose[i] = min(range(len(load)), key=load.__getitem__)
         load[whose[i]] += rows[i]
     return whose
+
+
+def _result(future: Any, begun: Sequence[tuple[Any, Any]]) -> Any:
+    """What a task gave; if it failed, an error with the name of the part that it failed on.
+
+    `begun` are the tasks that it stands on, each with the item that it works on.
+    """
+    try:
+        return future.result()
+    except UnveilError:
+        raise
+    except Exception as error:
+        failed = next((item for task, item in begun if task.status == "error"), None)
+        first = failed[0] if isinstance(failed, tuple) else failed
+        raise DataError(
+            f"{getattr(first, 'name', 'the cluster')}: this part cannot be read or worked on: "
+            f"{type(error).__name__}: {one_line(error)}"
+        ) from error
 
 
 def _on_block(work: Any, items: list[Any], shared: tuple[Any, ...], add: Any) -> Any:

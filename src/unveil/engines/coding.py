@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from unveil.table.variable import Variable
 __all__ = ["coded", "folded", "joined", "row_bytes"]
 
 
-def coded(table: Any, ask: Reading, texts: Collection[str] = ()) -> Table:
+def coded(table: Any, ask: Reading) -> Table:
     """The rows of an Arrow table, coded by the variables that `ask` knows."""
     cells: dict[str, Any] = {}
     for name in table.column_names:

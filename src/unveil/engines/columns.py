@@ -12,17 +12,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from unveil.engines.coding import coded
 from unveil.engines.protocol import Piece, Runner, Source
 from unveil.errors import DataError, Hint, UnveilError
 from unveil.statistics.memory import MAX_STATES
+from unveil.table.coding import label_finder
 from unveil.table.core import Table
 from unveil.table.io.arrow import Note
 from unveil.table.options import Reading, check_names
-from unveil.table.places import count, tell
+from unveil.table.places import count, listing, tell
 from unveil.table.text import MAX_INTEGER_STATES
 from unveil.table.typed import check_type, infer_typed, known_typed
 from unveil.table.variable import Variable
@@ -38,6 +39,7 @@ class Seen:
     """What a column shows: its distinct values in order of appearance, as an Arrow array.
 
     `values` is `None` when they are more than `most`. `low` and `high` are those of numbers.
+    `n_unknown` cells hold labels that are to be taken as missing.
     """
 
     values: Any
@@ -45,6 +47,7 @@ class Seen:
     most: int
     low: float = np.inf
     high: float = -np.inf
+    n_unknown: int = 0
 
     def __add__(self, other: Seen) -> Seen:
         values = None
@@ -53,6 +56,7 @@ class Seen:
         return Seen(
             values, self.n_missing + other.n_missing, self.most,
             min(self.low, other.low), max(self.high, other.high),
+            self.n_unknown + other.n_unknown,
         )  # fmt: skip
 
 
@@ -103,34 +107,52 @@ def look(
         if name in lacking:
             tell(lacking[name])
         check_type(name, source.schema.field(name).type, source.name)
-    head = next(pieces[0].tables(wanted, HEAD), None)
+    head = next((table for piece in pieces for table in piece.tables(wanted, HEAD)), None)
     limits = {name: _most(source.schema.field(name).type, ask.kind(name)) for name in inputs}
-    looking = (tuple(wanted), limits, part_rows, tuple(ask.missing))
+    noted = {n: v for n, v in note.variables.items() if ask.variable(n) is v}
+    gaps = _with_gaps(ask, [n for n in inputs if n not in noted])
+    looking = (tuple(wanted), limits, part_rows, tuple(ask.missing), gaps)
     seen, n_rows = runner.sum(_look, pieces, *looking, add=_added)
     if n_rows == 0 or head is None:
         raise DataError(f"{source.name}: the table has no rows")
-    ask, variables, identifiers = _variables(source, seen, ask, inputs)
-    known = {v.name: v for v in variables}
-    reading = replace(ask, variables=known, states={}, like={}, kinds=None)
-    from unveil.engines.coding import coded
-
+    variables, identifiers = _variables(source, seen, ask, inputs, noted)
+    _tell_unknown(source.name, variables, seen)
+    reading = replace(
+        ask, variables={v.name: v for v in variables}, states={}, like={}, kinds=None,
+        unknown="told" if ask.unknown == "missing" else ask.unknown,
+    )  # fmt: skip
     return Columns(
-        tuple(variables), reading, n_rows, {n: seen[n].n_missing for n in inputs},
+        tuple(variables), reading, n_rows,
+        {n: seen[n].n_missing + seen[n].n_unknown for n in inputs},
         {n: (seen[n].low, seen[n].high) for n in inputs}, tuple(identifiers),
-        coded(head.select([*known, *wanted[len(inputs):]]), reading, source.texts),
+        coded(head.select([*(v.name for v in variables), *wanted[len(inputs):]]), reading),
     )  # fmt: skip
 
 
+def _with_gaps(ask: Reading, names: Sequence[str]) -> Reading:
+    """How columns are read whose unknown labels are missing cells; none if these are errors."""
+    known = {n: v for n in names if (v := ask.variable(n)) is not None}
+    known = known if ask.unknown == "missing" else {}
+    return replace(ask, variables=known, weights=None, unknown="told")
+
+
 def _variables(
-    source: Source, seen: dict[str, Seen], ask: Reading, inputs: Sequence[str]
-) -> tuple[Reading, list[Variable], list[str]]:
-    """The variables of all columns, and the names of those with too many labels."""
+    source: Source,
+    seen: dict[str, Seen],
+    ask: Reading,
+    inputs: Sequence[str],
+    noted: dict[str, Variable],
+) -> tuple[list[Variable], list[str]]:
+    """The variables of all columns, and the names of those with too many labels.
+
+    Those that unveil `noted` in the file must still fit its cells.
+    """
     variables: list[Variable] = []
     identifiers: list[str] = []
     for name in inputs:
         known, kind = ask.variable(name), ask.kind(name)
         found, own = seen[name], source.schema.field(name).type
-        if known is not None and known is ask.like.get(name) and not _fits(known, found, ask):
+        if name in noted and not _fits(noted[name], found, ask):
             tell(
                 f"{source.name}: the column {name!r} has changed since unveil wrote the file, so "
                 "the states that it noted for it were ignored"
@@ -153,7 +175,22 @@ def _variables(
             f"{source.name}: no column is left; {count(len(identifiers), 'column')} have more than "
             f"{MAX_STATES:,} different labels"
         )
-    return ask, variables, identifiers
+    return variables, identifiers
+
+
+def _tell_unknown(source: str, variables: Sequence[Variable], seen: dict[str, Seen]) -> None:
+    """Say once for every column which labels are taken as missing, and in how many cells."""
+    for variable in variables:
+        found = seen[variable.name]
+        if not found.n_unknown:
+            continue
+        labels = [] if found.values is None else found.values.to_pylist()
+        find = label_finder(variable)
+        strange = listing([x for x in labels if find(x) is None]) if labels else "their labels are"
+        tell(
+            f"{source}, column {variable.name!r}: {count(found.n_unknown, 'cell')} taken as "
+            f"missing; {strange} not among the known states {listing(variable.labels)}"
+        )
 
 
 def _fits(variable: Variable, seen: Seen, ask: Reading) -> bool:
@@ -173,11 +210,16 @@ Looked = tuple[dict[str, Seen], int]
 
 def _look(
     piece: Piece, wanted: tuple[str, ...], limits: dict[str, int], part_rows: int,
-    missing: tuple[str, ...],
+    missing: tuple[str, ...], gaps: Reading,
 ) -> Looked:  # fmt: skip
     total: Looked | None = None
     for table in piece.tables(wanted, part_rows):
         seen = {n: _seen(table.column(n), most, missing) for n, most in limits.items()}
+        if gaps.variables:
+            own = coded(table.select(list(gaps.variables)), replace(gaps, source=piece.name))
+            for name in own.names:
+                n_gaps = int(own.missing(name).sum())
+                seen[name] = replace(seen[name], n_unknown=n_gaps - seen[name].n_missing)
         found = seen, table.num_rows
         total = found if total is None else _added(total, found)
     if total is None:
@@ -203,6 +245,8 @@ def _seen(values: Any, most: int, missing: tuple[str, ...]) -> Seen:
         labels = dictionary.chunk(0).dictionary if dictionary.num_chunks else pa.array([])
         n_missing += _marked(dictionary, labels, missing)
         return Seen(_few(labels, most), n_missing, most)
+    if pa.types.is_float16(kind):  # which Arrow cannot compare
+        values, kind = values.cast(pa.float32()), pa.float32()
     if pa.types.is_floating(kind):
         nan = pc.is_nan(values)
         n_nan = int(pc.sum(nan).as_py() or 0)
@@ -268,6 +312,3 @@ def too_many_labels(name: str) -> DataError:
         "counted. It looks like an identifier: leave it out.",
         hint=Hint(f"(drop=[{name!r}])", f"(--drop {name})"),
     )
-
-
-Numbers = npt.NDArray[np.float64]

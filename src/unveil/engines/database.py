@@ -7,6 +7,7 @@ ones are folded, groups them. What is asked of the rows is counted by our kernel
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +15,9 @@ from typing import Any
 
 from unveil.engines.ceiling import Ceiling
 from unveil.engines.datasets import DatasetSource
-from unveil.engines.reading import begins, in_tables
+from unveil.engines.reading import begins, in_tables, one_line, unreadable
 from unveil.engines.schemas import Common
+from unveil.engines.unchanged import Stamp
 from unveil.errors import DataError, Hint, UnveilError, did_you_mean
 
 __all__ = ["DuckSource", "open_duckdb"]
@@ -32,13 +34,14 @@ def open_duckdb(
         path = Path(data)
         if path.is_dir() or (path.is_file() and begins(path, b"PAR1")):
             duckdb = _duckdb()
-            common = DatasetSource.of_path(path).common
-            common.check(common.schema.names)
-            inside = f"{path}/**/*.parquet" if path.is_dir() else str(path)
+            parquet = DatasetSource.of_path(path)
+            parquet.common.check(parquet.common.schema.names)
+            _check_capitals(parquet.schema.names, str(path))
             connection = duckdb.connect(config=_config(n_jobs, ceiling))
-            _try(connection.execute, str(path), _parquet_view(inside))
-            found = DuckSource(connection, query or "SELECT * FROM rows", str(path))
-            found.common = common
+            _try(connection.execute, str(path), _parquet_view(parquet.dataset.files))
+            stamps = tuple(map(Stamp.of, parquet.dataset.files))
+            found = DuckSource(connection, query or "SELECT * FROM rows", str(path), stamps=stamps)
+            found.common = parquet.common
             return found, None
         if not path.is_file() or not begins(path, b"DUCK", 8):
             return None
@@ -55,24 +58,26 @@ class DuckSource:
 
     def __init__(
         self, connection: Any, query: str, name: str, table: str | None = None,
-        stamp: tuple[str, int, int] | None = None,
+        stamps: tuple[Stamp, ...] = (),
     ) -> None:  # fmt: skip
+        query = query.strip().rstrip(";")
         self._connection, self._query, self._table = connection, query, table
-        self._stamp = stamp
+        self._stamps = stamps
         self.name = name
         self.texts: frozenset[str] = frozenset()
         self.n_rows: int | None = None
         self.common: Common | None = None
-        head = _try(lambda: connection.sql(f"SELECT * FROM ({query}) LIMIT 0"), name)
+        head = _try(lambda: connection.sql(f"SELECT * FROM ({query}\n) LIMIT 0"), name)
         self.schema = _reader(head).schema
         if table is not None:
-            self.n_rows = int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+            counted = f"SELECT count(*), coalesce(max(rowid) + 1, 0) FROM {table}"
+            self.n_rows, self._end = map(int, connection.execute(counted).fetchone())
 
     @classmethod
     def of_relation(cls, relation: Any) -> DuckSource:
         """The rows of a relation, which lives in a connection of its own."""
         found = cls.__new__(cls)
-        found._connection, found._table, found._stamp = None, None, None
+        found._connection, found._table, found._stamps = None, None, ()
         found._query = relation
         found.name, found.texts, found.n_rows = "the relation", frozenset(), None
         found.common = None
@@ -84,13 +89,13 @@ class DuckSource:
         if self._connection is None:
             return [DuckPiece(None, self._query, self.schema, self.name)]
         if self._table is None or self.n_rows is None:
-            return [DuckPiece(self._connection, self._query, self.schema, self.name, self._stamp)]
-        starts = range(0, max(self.n_rows, 1), RANGE)
+            return [DuckPiece(self._connection, self._query, self.schema, self.name, self._stamps)]
+        starts = range(0, max(self._end, 1), RANGE)  # numbers of deleted rows stay unused
         return [
             DuckPiece(
                 self._connection,
                 f"SELECT * FROM {self._table} WHERE rowid >= {start} AND rowid < {start + RANGE}",
-                self.schema, f"{self.name}, rows {start + 1:,} to {start + RANGE:,}", self._stamp,
+                self.schema, f"{self.name}, rows {start + 1:,} to {start + RANGE:,}", self._stamps,
             )
             for start in starts
         ]  # fmt: skip
@@ -104,26 +109,28 @@ class DuckPiece:
     query: Any
     schema: Any
     name: str
-    stamp: tuple[str, int, int] | None = None
+    stamps: tuple[Stamp, ...] = ()
 
     def tables(self, columns: Sequence[str] | None, n_rows: int) -> Iterator[Any]:
         """The rows as Arrow tables of `n_rows` each."""
         names = self.schema.names if columns is None else list(columns)
         chosen = ", ".join(_quoted(name) for name in names)
-        _unchanged(self.stamp)
+        self._check()
         try:
             if self.connection is None:
                 found = self.query.project(chosen)
             else:
-                found = self.connection.cursor().sql(f"SELECT {chosen} FROM ({self.query})")
+                found = self.connection.cursor().sql(f"SELECT {chosen} FROM ({self.query}\n)")
             yield from in_tables(_reader(found), n_rows, self.schema, names)
         except UnveilError:
             raise
         except Exception as error:
-            raise DataError(
-                f"{self.name}: this part cannot be read: {' '.join(str(error).split())}"
-            ) from error
-        _unchanged(self.stamp)
+            raise unreadable(self.name, _words(error)) from error
+        self._check()
+
+    def _check(self) -> None:
+        for stamp in self.stamps:
+            stamp.check()
 
 
 def _of_file(
@@ -135,15 +142,10 @@ def _of_file(
         lambda: _duckdb().connect(str(path), read_only=True, config=_config(n_jobs, ceiling)),
         str(path),
     )
-    about = os.stat(path)
-    stamp = str(path), about.st_size, about.st_mtime_ns
+    stamps = (Stamp.of(path),)
     if query:
-        return DuckSource(connection, query, f"{path}, the query", stamp=stamp)
-    known = dict(
-        connection.execute(
-            "SELECT table_name, table_type FROM information_schema.tables ORDER BY table_name"
-        ).fetchall()
-    )
+        return DuckSource(connection, query, f"{path}, the query", stamps=stamps)
+    known = _tables(connection)
     if table is None:
         if len(known) != 1:
             raise DataError(
@@ -158,9 +160,25 @@ def _of_file(
             f"{path}: there is no table {table!r}; the tables are {', '.join(list(known)[:12])}."
             + did_you_mean(table, known)
         )
-    own = _quoted(table)
-    ranged = own if known[table] == "BASE TABLE" else None
-    return DuckSource(connection, f"SELECT * FROM {own}", f"{path}, {table}", ranged, stamp)
+    own, is_plain = known[table]
+    ranged = own if is_plain else None
+    return DuckSource(connection, f"SELECT * FROM {own}", f"{path}, {table}", ranged, stamps)
+
+
+def _tables(connection: Any) -> dict[str, tuple[str, bool]]:
+    """The tables and views by name: what SQL calls them, and whether it is a plain table.
+
+    Those outside of the schema `main` are called `schema.table`.
+    """
+    found = connection.execute(
+        "SELECT table_schema, table_name, table_type FROM information_schema.tables "
+        "ORDER BY table_schema <> 'main', table_schema, table_name"
+    ).fetchall()
+    known: dict[str, tuple[str, bool]] = {}
+    for schema, name, kind in found:
+        called = name if schema == "main" else f"{schema}.{name}"
+        known.setdefault(called, (f"{_quoted(schema)}.{_quoted(name)}", kind == "BASE TABLE"))
+    return known
 
 
 def _config(n_jobs: int | None, ceiling: Ceiling) -> dict[str, Any]:
@@ -171,22 +189,25 @@ def _config(n_jobs: int | None, ceiling: Ceiling) -> dict[str, Any]:
     return found
 
 
-def _parquet_view(path: str) -> str:
-    text = path.replace("'", "''")
+def _parquet_view(files: Sequence[str]) -> str:
+    escaped = [re.sub(r"[][*?]", lambda sign: f"[{sign[0]}]", f) for f in files]
+    listed = ", ".join("'" + f.replace("'", "''") + "'" for f in escaped)
     how = "hive_partitioning = true, union_by_name = true"
-    return f"CREATE VIEW rows AS SELECT * FROM read_parquet('{text}', {how})"
+    return f"CREATE VIEW rows AS SELECT * FROM read_parquet([{listed}], {how})"
 
 
-def _unchanged(stamp: tuple[str, int, int] | None) -> None:
-    if stamp is None:
-        return
-    path, size, changed = stamp
-    now = os.stat(path) if os.path.exists(path) else None
-    if now is None or (now.st_size, now.st_mtime_ns) != (size, changed):
-        raise DataError(
-            f"{path}: the file has changed while it was being read; all passes must see the same "
-            "rows. Leave it alone until the work is done, and start again"
-        )
+def _check_capitals(names: Sequence[str], source: str) -> None:
+    """An error where names differ in capital letters only, which DuckDB takes for one."""
+    first: dict[str, str] = {}
+    for name in names:
+        other = first.setdefault(name.lower(), name)
+        if other != name:
+            raise DataError(
+                f"{source}: DuckDB takes the columns {other!r} and {name!r} for one, as it does "
+                "not tell capital letters from small ones. Read the files without it, or rename "
+                "one of them",
+                hint=Hint("(engine='parquet')", "(--engine parquet)"),
+            )
 
 
 def _reader(relation: Any) -> Any:
@@ -215,4 +236,9 @@ def _try(call: Any, name: str, *arguments: Any) -> Any:
     except UnveilError:
         raise
     except Exception as error:
-        raise DataError(f"{name}: {' '.join(str(error).split())}") from error
+        raise DataError(f"{name}: DuckDB cannot read this: {_words(error)}") from error
+
+
+def _words(error: Exception) -> str:
+    """What DuckDB says, without the line of SQL, part of which is ours."""
+    return one_line(re.split(r"\n+LINE \d+:", str(error))[0])

@@ -11,12 +11,15 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as parquet
 
 from unveil.engines.ceiling import Ceiling
-from unveil.engines.reading import begins, in_tables
-from unveil.engines.schemas import Common, common_schema
+from unveil.engines.reading import begins, in_tables, one_line, unreadable
+from unveil.engines.schemas import Common, common_schema, folder_columns
+from unveil.engines.unchanged import Stamp
 from unveil.errors import DataError, Hint, UnveilError
 from unveil.files import no_such_file
+from unveil.table.options import check_names
 
 __all__ = ["DatasetSource", "open_parquet"]
 
@@ -31,8 +34,7 @@ class FilePiece:
     fragments: tuple[Any, ...]
     labels: tuple[str, ...]
     schema: Any
-    stamps: tuple[tuple[str, int, int], ...]
-    """Path, size and time of the last change of every file."""
+    stamps: tuple[Stamp, ...]
     name: str
     common: Common
 
@@ -48,9 +50,7 @@ class FilePiece:
             raise
         except Exception as error:  # Arrow raises what it likes
             self._check()
-            raise DataError(
-                f"{reading[-1]}: this part cannot be read: {' '.join(str(error).split())}"
-            ) from error
+            raise unreadable(reading[-1], error) from error
         self._check()
 
     def _batches(
@@ -65,19 +65,8 @@ class FilePiece:
             ).to_batches()  # fmt: skip
 
     def _check(self) -> None:
-        for path, size, changed in self.stamps:
-            try:
-                now = os.stat(path)
-            except OSError as error:
-                raise DataError(
-                    f"{path}: the file was there at first and cannot be found any more "
-                    f"({error.strerror}); leave the files alone until the work is done"
-                ) from error
-            if (now.st_size, now.st_mtime_ns) != (size, changed):
-                raise DataError(
-                    f"{path}: the file has changed while it was being read; all passes must see "
-                    "the same rows. Leave the files alone until the work is done, and start again"
-                )
+        for stamp in self.stamps:
+            stamp.check()
 
 
 class DatasetSource:
@@ -116,19 +105,27 @@ class DatasetSource:
                     "that has some, or the path of one file"
                 )
         base = where if where.is_dir() else where.parent
+        first = files[0] if isinstance(files, list) else files
         try:
-            plain = _dataset(files, base, ds.ParquetFileFormat())
+            inside = parquet.read_schema(first)
+            check_names(inside.names, first)
+            folders = folder_columns(files if isinstance(files, list) else [], base, inside)
+            plain = _dataset(files, base, ds.ParquetFileFormat(), folders)
+        except UnveilError:
+            raise
         except Exception as error:  # Arrow raises what it likes
             raise DataError(
-                f"{where}: this is no Parquet that can be read: {' '.join(str(error).split())}"
+                f"{first}: this is no Parquet that can be read: {one_line(error)}"
             ) from error
         common = _common(plain)
-        texts = frozenset(f.name for f in common.schema if _is_text(f.type))
+        texts = frozenset(
+            f.name for f in common.schema if _is_text(f.type) and f.name not in folders.names
+        )
         way = ds.ParquetFileFormat(
             read_options=ds.ParquetReadOptions(dictionary_columns=set(texts))
         )
-        found = _dataset(files, base, way, _whole_schema(plain.schema, common.schema, texts))
-        return cls(found, str(where), texts, common)
+        whole = _whole_schema(plain.schema, common.schema, texts)
+        return cls(_dataset(files, base, way, folders, whole), str(where), texts, common)
 
     @cached_property
     def n_rows(self) -> int | None:
@@ -136,11 +133,11 @@ class DatasetSource:
         try:
             return int(sum(f.count_rows() for f in self._fragments))
         except Exception as error:
-            raise DataError(f"{self.name}: {' '.join(str(error).split())}") from error
+            raise unreadable(self.name, error) from error
 
     @cached_property
     def _fragments(self) -> tuple[Any, ...]:
-        return tuple(self.dataset.get_fragments())
+        return _fragments(self.dataset)
 
     def pieces(self) -> Sequence[FilePiece]:
         """Row groups, together up to a million rows; the files in the order of their names."""
@@ -169,16 +166,13 @@ class DatasetSource:
                 else:
                     yield fragment, str(path or self.name), fragment.count_rows()
             except Exception as error:
-                raise DataError(
-                    f"{path or self.name}: this part cannot be read: {' '.join(str(error).split())}"
-                ) from error
+                raise unreadable(str(path or self.name), error) from error
 
     def _piece(self, waiting: list[tuple[Any, str]]) -> FilePiece:
         paths = dict.fromkeys(
             p for f, _ in waiting if (p := getattr(f, "path", None)) and os.path.exists(p)
         )
-        stats = {p: os.stat(p) for p in paths}
-        stamps = tuple((p, s.st_size, s.st_mtime_ns) for p, s in stats.items())
+        stamps = tuple(map(Stamp.of, paths))
         first, last = waiting[0][1], waiting[-1][1]
         name = first if first == last else f"{first} to {last}"
         fragments, labels = zip(*waiting, strict=True)
@@ -205,12 +199,15 @@ def open_parquet(
             )
         return DatasetSource.of_path(path), None
     if isinstance(data, ds.Dataset):
+        if table or query:
+            raise DataError("a pyarrow dataset is read as it is; leave out table and query")
         return DatasetSource(data, "the dataset", common=_common(data)), None
     return None
 
 
-def _dataset(files: Any, base: Path, way: Any, schema: Any = None) -> Any:
-    return ds.dataset(files, schema, format=way, partitioning="hive", partition_base_dir=str(base))
+def _dataset(files: Any, base: Path, way: Any, folders: Any, schema: Any = None) -> Any:
+    hive = ds.partitioning(folders, flavor="hive")
+    return ds.dataset(files, schema, format=way, partitioning=hive, partition_base_dir=str(base))
 
 
 def _common(dataset: Any) -> Common:
@@ -218,7 +215,7 @@ def _common(dataset: Any) -> Common:
     reading: list[Any] = []
 
     def each() -> Iterator[Any]:
-        for fragment in dataset.get_fragments():
+        for fragment in _fragments(dataset):
             if isinstance(fragment, ds.ParquetFileFragment):
                 reading.append(fragment.path)
                 yield fragment
@@ -226,8 +223,17 @@ def _common(dataset: Any) -> Common:
     try:
         return common_schema(each())
     except (pa.ArrowException, OSError) as error:
+        raise unreadable(str(reading[-1]), error) from error
+
+
+def _fragments(dataset: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(dataset.get_fragments())
+    except ValueError as error:  # what pyarrow raises where a filter is set
         raise DataError(
-            f"{reading[-1]}: this part cannot be read: {' '.join(str(error).split())}"
+            "a pyarrow dataset with a filter has no pieces that could be read one by one; give it "
+            "without the filter, or let DuckDB filter: duckdb.from_arrow(dataset) is a relation, "
+            "which is read"
         ) from error
 
 

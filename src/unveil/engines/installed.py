@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, Protocol
 
 from unveil.engines.ceiling import Ceiling
 from unveil.engines.datasets import open_parquet
 from unveil.engines.protocol import Runner, Source
 from unveil.errors import DataError, did_you_mean
+from unveil.files import no_such_file
 
 __all__ = ["ENGINES", "Engine", "engines", "open_source", "source_names"]
 
@@ -66,9 +68,14 @@ def open_source(
         )
         if found is not None:
             return found
+    is_path = isinstance(data, str | os.PathLike)
+    if is_path and engine in (None, *ENGINES) and not os.path.exists(data):
+        raise DataError(no_such_file(Path(data)))
+    if is_path and os.path.isfile(data) and not os.path.getsize(data):
+        raise DataError(f"{data}: the file is empty")
     what = f"the engine {engine!r} cannot read" if engine else "no engine reads"
     raise DataError(
-        f"{what} {data if isinstance(data, str | os.PathLike) else type(data).__name__}; rows are "
+        f"{what} {data if is_path else type(data).__name__}; rows are "
         "read in pieces from Parquet files and folders, DuckDB files and relations, pyarrow "
         "datasets and Dask data frames"
     )

@@ -1,4 +1,4 @@
-"""Arrow batches as tables of an exact number of rows."""
+"""What all who read pieces share: tables of an exact number of rows, and what cannot be read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-__all__ = ["begins", "in_tables"]
+from unveil.errors import DataError
+
+__all__ = ["begins", "in_tables", "one_line", "unreadable"]
 
 
 def in_tables(
@@ -48,3 +50,13 @@ def begins(path: Path, magic: bytes, at: int = 0) -> bool:
     """Whether a file has these bytes at its beginning, or so far behind it."""
     with open(path, "rb") as file:
         return file.read(at + len(magic))[at:] == magic
+
+
+def unreadable(name: str, error: object) -> DataError:
+    """The error for a part that could not be read, with what was said of it."""
+    return DataError(f"{name}: this part cannot be read: {one_line(error)}")
+
+
+def one_line(error: object) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split())

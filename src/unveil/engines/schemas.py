@@ -8,16 +8,23 @@ numbers in another are refused, as labels would lose their type.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from unveil.errors import DataError, Hint
+from unveil.table.options import check_names
 
-__all__ = ["Common", "common_schema"]
+__all__ = ["Common", "common_schema", "folder_columns"]
+
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""How Hive calls the folder of rows whose cell is missing."""
 
 
 @dataclass(frozen=True)
@@ -50,18 +57,50 @@ def common_schema(fragments: Iterable[Any]) -> Common:
     for fragment in fragments:
         path = str(getattr(fragment, "path", None) or "a part")
         paths.append(path)
-        for name in ds.get_partition_keys(fragment.partition_expression):
+        inside = fragment.physical_schema
+        check_names(inside.names, path)
+        folders = ds.get_partition_keys(fragment.partition_expression)
+        for name in dict.fromkeys([*folders, *inside.names]):
             having.setdefault(name, []).append(path)
-        for column in fragment.physical_schema:
+        for column in inside:
             name, before = column.name, types.get(column.name, column.type)
             types[name] = _joined(before, column.type)
-            having.setdefault(name, []).append(path)
             if types[name] is None:
                 types[name] = before
                 words = f"column {name!r} is {column.type} in {path} and {before} in"
                 clashing.setdefault(name, f"{words} {having[name][0]}")
     lacking = {n: _lack(n, own, paths) for n, own in having.items() if len(own) < len(paths)}
     return Common(pa.schema(list(types.items())), lacking, clashing)
+
+
+def folder_columns(files: Iterable[str], base: Path, inside: Any) -> Any:
+    """The columns that folders called `name=value` below `base` stand for, as an Arrow schema.
+
+    Whole numbers where all values are written as such, as in a CSV: `01` is a label. A column that
+    is also `inside` of the files keeps its type; its cells are what the folders say.
+
+    >>> folder_columns(["/lake/year=2024/k=01/a.parquet"], Path("/lake"), pa.schema([]))
+    year: int64
+    k: string
+    """
+    values: dict[str, set[str]] = {}
+    for file in files:
+        for part in Path(file).relative_to(base).parts[:-1]:
+            name, equals, value = part.partition("=")
+            if name and equals:
+                values.setdefault(unquote(name), set()).add(unquote(value))
+    fields = []
+    for name, written in values.items():
+        kind = pa.int64() if all(map(_is_whole, written - {NO_VALUE})) else pa.string()
+        if name in inside.names:
+            kind = inside.field(name).type
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        fields.append((name, kind))
+    return pa.schema(fields)
+
+
+def _is_whole(text: str) -> bool:
+    return re.fullmatch(r"0|-?[1-9][0-9]{0,17}", text) is not None
 
 
 def _lack(name: str, having: list[str], paths: list[str]) -> str:

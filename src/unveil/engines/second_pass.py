@@ -14,6 +14,7 @@ from unveil.engines.prepare import Opened
 from unveil.engines.protocol import Arranging, Piece
 from unveil.engines.rows import PartedRows
 from unveil.engines.store import Remote, Store
+from unveil.errors import DataError
 from unveil.table.core import Table
 from unveil.table.options import Reading
 
@@ -49,7 +50,21 @@ def coded_rows(found: Opened, spool: Any) -> PartedRows:
     )  # fmt: skip
     if weights is not None:
         rows.total_weight = rows.weigh()
+    else:
+        _check_all_there(rows)
     return rows
+
+
+def _check_all_there(rows: PartedRows) -> None:
+    """An error if the second reading gave other rows than the first, as a drawn sample would."""
+    folded = any(part.weighted for part in rows.parts)
+    n_rows = round(rows.weigh()) if folded else rows.n_stored
+    if n_rows != rows.n_rows:
+        raise DataError(
+            f"{rows.name}: {rows.n_rows:,} rows came at the first reading and {n_rows:,} at the "
+            "second; all passes must see the same rows. If they are drawn at random, give the draw "
+            "a seed (USING SAMPLE bernoulli(10%) REPEATABLE (1)), or write them to Parquet first"
+        )
 
 
 def _code(

@@ -132,7 +132,14 @@ class Store:
     def _next(self) -> Path:
         if self._folder is None:
             where = None if self.asked is None else str(self.asked)
-            self._folder = Path(tempfile.mkdtemp(prefix="unveil-rows-", dir=where))
+            try:
+                self._folder = Path(tempfile.mkdtemp(prefix="unveil-rows-", dir=where))
+            except OSError as error:
+                raise DataError(
+                    f"{where or tempfile.gettempdir()}: no folder for the coded rows can be made "
+                    f"here ({error.strerror}); name another one",
+                    hint=Hint("(spool=...)", "(TMPDIR=... before the command)"),
+                ) from error
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._number += 1
         return self._folder / f"part-{self._number}"

@@ -75,7 +75,7 @@ def em_steps(
         read = own if plain else logs
         given[:] = 0.0
         reduced_pass(
-            plan, read.reshape(-1), codes, weights, np.int64(0), codes.shape[1], log_z,
+            plan, read.reshape(-1), codes, weights, int(np.int64(0)), codes.shape[1], log_z,
             no_posterior, given.reshape(-1),
         )  # fmt: skip
         # log P(rows) + sum alpha log theta, each part where it counts

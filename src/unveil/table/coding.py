@@ -91,7 +91,7 @@ def code_known(
     if strange and unknown == "error":
         first = min(strange, key=lambda i: first_row(codes, i))
         raise _unknown(variable, strange[first], at(source, first_row(codes, first), variable.name))
-    if strange:
+    if strange and unknown == "missing":
         cells = count(int(seen[list(strange)].sum()), "cell")
         tell(
             f"{at(source, None, variable.name)}: {cells} taken as missing; "

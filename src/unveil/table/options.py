@@ -31,8 +31,11 @@ Kinds = str | Mapping[str, str] | None
 States = Mapping[str, Iterable[Label]]
 """States by the names of columns, also those that no row shows."""
 
-Unknown = Literal["error", "missing"]
-"""What a label that is not among the known states is: an error, or a missing cell."""
+Unknown = Literal["error", "missing", "told"]
+"""What a label that is not among the known states is: an error, or a missing cell.
+
+Inside, `told` is a missing cell of which the user knows already.
+"""
 
 
 @dataclass(frozen=True)

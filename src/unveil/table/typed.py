@@ -207,6 +207,11 @@ def _is_text(kind: Any) -> bool:
     )
 
 
+def _is_date(kind: Any) -> bool:
+    """Whether cells are dates, times or durations; months and days together Arrow cannot write."""
+    return bool(pa.types.is_temporal(kind) and not pa.types.is_interval(kind))
+
+
 def _date_text(values: Any) -> Any:
     """Dates as ISO text; a time of day that is midnight in every row is left out."""
     if pa.types.is_dictionary(values.type):
@@ -223,7 +228,7 @@ def _date_text(values: Any) -> Any:
 _PLAINER: tuple[tuple[Callable[[Any], Any], Callable[[Any], Any]], ...] = (
     (pa.types.is_floating, _nan_to_null),
     (pa.types.is_decimal, _nan_to_null),
-    (pa.types.is_temporal, _date_text),
+    (_is_date, _date_text),
 )
 
 
