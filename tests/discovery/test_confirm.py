@@ -8,6 +8,7 @@ import pytest
 
 from unveil import Table, Variable
 from unveil.discovery import Settings, Verdict, discover_networks
+from unveil.discovery import confirm as confirming
 from unveil.discovery.afresh import found_afresh, known_of
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place
@@ -235,9 +236,17 @@ def test_folds_that_are_plain_are_enough():
     early = confirm(bench, [candidate], Ticker(), folds=10)
     assert (early.n_chosen, early.n_folds) == (5, 5)
     assert early.is_sure
+    assert early.interval[0] > 0
     assert len(early.saved.per_row) == 500
     assert early.gained < candidate.gain
     bench, candidate = with_a_star(of_one_mood(800))
+    assert confirm(bench, [candidate], Ticker(), folds=10).n_folds == 10
+
+
+def test_folds_that_differ_are_not_plain(monkeypatch):
+    """Five folds whose interval holds zero are not enough, whatever the score says."""
+    bench, candidate = with_a_star(of_one_mood(1000, names="abcdefgh"))
+    monkeypatch.setattr(confirming, "_error_by_fold", lambda done: 1.0)
     assert confirm(bench, [candidate], Ticker(), folds=10).n_folds == 10
 
 

@@ -39,8 +39,8 @@ INNER_FOLDS = 3
 GLANCED = 4
 """After so many folds what saves nothing is given up."""
 PLAIN, PLAINLY = 5, 2.0
-"""After so many folds it is enough if all chose it, and what it gains and saves is so many times
-what luck would, by the score and by the rows left out each."""
+"""After so many folds it is enough if all chose it, what it gains and saves is so many times what
+luck would, by the score and by the rows left out each, and its interval is above zero."""
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,8 @@ def _is_enough(
     if len(done) != PLAIN or not all(f.chosen for f in done):
         return False
     first = _in_folds(done, finalists, places, max_luck)
-    return first.saved.bits > PLAINLY * first.luck and first.nats > PLAINLY * first.lucky_nats
+    plainly = first.saved.bits > PLAINLY * first.luck and first.nats > PLAINLY * first.lucky_nats
+    return plainly and first.interval[0] > 0
 
 
 def _beside_rivals(
