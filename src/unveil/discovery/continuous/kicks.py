@@ -1,9 +1,9 @@
 """Kicks: some children of a hidden root come and go at random, and a walk begins there.
 
-A walk changes a child at a time; two or three wrong ones that hold each other in place are a maximum
-for it. Iterated local search (Lourenço, Martin and Stützle 2003): the graph is kicked out of the
-maximum by a few children at once, arcs among its children are found anew, a walk leads on, and the
-end is kept if it is better. Kicks are the same for the same graph: nothing depends on a clock.
+A walk changes a child at a time; two or three wrong ones that hold each other in place are a
+maximum for it. Iterated local search (Lourenço, Martin and Stützle 2003): the graph is kicked out
+of the maximum by a few children at once, arcs among its children are found anew, a walk leads on,
+and the end is kept if it is better. Kicks are the same for the same graph: no clock has a say.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from unveil.progress import Ticker
 
 __all__ = ["kicked"]
 
-KICKS, IN_VAIN = 40, 20
+KICKS, IN_VAIN = 30, 10
 """So many kicks at most, and so many in vain."""
 MOST_NEW, MOST_GONE = 3, 2
 """A kick gives a root so many further children at most, and takes so many away."""

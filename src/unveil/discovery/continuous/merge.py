@@ -35,7 +35,7 @@ def merged(
     The sign of a hidden variable is free, so each pair is tried both ways round.
     """
     pairs = list(combinations(graph.hidden, 2))[:MOST_PAIRS]
-    found = []
+    found = list[LineGraph]()
     for one, other in pairs:
         for sign in (1.0, -1.0):
             if not ticker.keep_going():

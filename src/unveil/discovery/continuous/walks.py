@@ -74,7 +74,8 @@ def walks(
     ended = [_turns(graph, observed, settings, ticker) for graph in further]
     best = max(ended, key=lambda g: g.score, default=current)
     if best.score > current.score:
-        ended.append(kicked(best, observed, settings, ticker))
+        whole = [g for g in ended if _whole(g, more)]
+        ended += [kicked(g, observed, settings, ticker) for g in best_of(whole, LONG)]
     return ended
 
 
