@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from common import machine, versions, write_json
 from continuous import gaussian_network
-from ideal import CLASSES, yeast
+from ideal_common import CLASSES, yeast
 
 import unveil
 from unveil import Table, Variable

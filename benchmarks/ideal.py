@@ -15,8 +15,6 @@ on one thread. Results of parts that were not run stay in the JSON file.
 from __future__ import annotations
 
 import argparse
-import csv
-import gzip
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -27,46 +25,21 @@ from typing import Any
 
 import numpy as np
 from common import machine, versions, write_json
-from scipy.optimize import linear_sum_assignment
-from scipy.stats import multivariate_normal
-from sklearn.decomposition import FactorAnalysis
-from sklearn.model_selection import cross_val_score
+from ideal_common import CLASSES, mean_of, split, yeast
+from ideal_curved import curved
+from ideal_layers import factors, few_rows, layers, number, yeast_layers
 
 from unveil import DAG, Constraints, Table, Variable
 from unveil.em.curve_structure import CurveRules, curve_structural_em, fitted_curves
 from unveil.em.line_structure import fitted_graph, line_structural_em
 from unveil.em.lines import Observed, expected_moments
-from unveil.ideal import IdealFamilies, Layers, Leaves, LinearGuide, find_layers
+from unveil.ideal import IdealFamilies, LinearGuide
 from unveil.model import Curve, Network, fit, fit_curves
 from unveil.score import BIC, CurveFamilies, GaussianFamilies, LogLikelihood
 from unveil.search import hill_climbing
-from unveil.statistics.moments import GaussianMoments
 
-CLASSES = {"AA": "01/01", "Met": "01/"}
 MAX_PARENTS = 8
 """No family has more: with 24 rows a fifth of which is held out, more would be read from noise."""
-
-
-def yeast(data: Path, prefix: str, complete: bool = True) -> np.ndarray:
-    """Genes of a functional class by conditions; genes with gaps left out, or their cells NaN."""
-    with gzip.open(data / "expression" / "yeast_gasch1.csv.gz", "rt") as file:
-        rows = list(csv.reader(file))[1:]
-    own = [r for r in rows if any(c.startswith(prefix) for c in r[-1].split("@"))]
-    cells = np.array([[float(c) if c else np.nan for c in r[1:-1]] for r in own])
-    return cells[~np.isnan(cells).any(axis=1)] if complete else cells
-
-
-def split(values: np.ndarray, folds: int, seed: int = 1) -> list[tuple[Table, Table]]:
-    """Train and test tables of rows dealt to folds, in units of the training rows."""
-    deal = np.random.default_rng(seed).permutation(len(values)) % folds
-    names = [Variable(f"v{i:03d}") for i in range(values.shape[1])]
-    out = []
-    for fold in range(folds):
-        train, test = values[deal != fold], values[deal == fold]
-        mean, spread = np.nanmean(train, axis=0), np.nanstd(train, axis=0)
-        pair = [Table(names, list(((part - mean) / spread).T)) for part in (train, test)]
-        out.append((pair[0], pair[1]))
-    return out
 
 
 def families(family: str, table: Table) -> Any:
@@ -115,13 +88,6 @@ def compare(family: str, train: Table, test: Table, ks: Sequence[int]) -> dict[s
             "score": base.total(dag) - out["greedy"]["score"],
         }  # fmt: skip
     return out
-
-
-def mean_of(runs: Sequence[Any]) -> Any:
-    """The mean of records of numbers, field by field."""
-    if isinstance(runs[0], dict):
-        return {key: mean_of([r[key] for r in runs]) for key in runs[0]}
-    return float(np.mean(runs))
 
 
 def table(args: argparse.Namespace) -> dict[str, Any]:
@@ -270,205 +236,6 @@ def bounds(args: argparse.Namespace) -> dict[str, Any]:
     return out
 
 
-def two_layers(
-    n: int,
-    k: int,
-    rows: int,
-    seed: int,
-    more: float = 0.3,
-    weights: tuple[float, float] = (0.5, 1.5),
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows, test rows and true arcs of a random two-layer network, in units of the rows.
-
-    Every leaf has one root in turn and `more` further ones on average.
-    """
-    generator = np.random.default_rng(seed)
-    arcs = np.zeros((n, k), bool)
-    for i in range(n):
-        arcs[i] = generator.random(k) < more / max(k - 1, 1)
-        arcs[i, i % k] = True
-    strength = generator.uniform(*weights, size=(n, k)) * generator.choice([-1, 1], size=(n, k))
-    noise = np.sqrt(generator.uniform(0.3, 1.0, size=n))
-    h = generator.normal(size=(rows + 2000, k))
-    x = h @ (arcs * strength).T + noise * generator.normal(size=(rows + 2000, n))
-    x = (x - x[:rows].mean(axis=0)) / x[:rows].std(axis=0)
-    return x[:rows], x[rows:], arcs
-
-
-def overlap(true: np.ndarray, found: np.ndarray) -> float:
-    """The share of children that agree, roots matched as well as they can be."""
-    if not found.shape[1]:
-        return 0.0
-    share = np.array([
-        [(t & f).sum() / max((t | f).sum(), 1) for f in found.T > 0] for t in true.T
-    ])  # fmt: skip
-    pairs = linear_sum_assignment(-share)
-    return float(share[pairs].sum() / max(true.shape[1], found.shape[1]))
-
-
-def leaves_of(values: np.ndarray, max_parents: int | None = None) -> Leaves:
-    return Leaves(GaussianMoments.of_rows(values, np.ones(len(values))), max_parents=max_parents)
-
-
-def log_likelihood(layers: Layers, values: np.ndarray) -> float:
-    """Per instance and variable, of standardised rows."""
-    return float(row_likelihoods(layers, values).mean())
-
-
-def row_likelihoods(layers: Layers, values: np.ndarray) -> np.ndarray:
-    """Per variable, of every standardised row."""
-    covariance = layers.weights @ layers.weights.T + np.diag(layers.variances)
-    normal = multivariate_normal(np.zeros(len(covariance)), covariance)
-    return np.atleast_1d(normal.logpdf(values)) / values.shape[1]
-
-
-def factor_analysis(
-    values: np.ndarray, test: np.ndarray, most: int
-) -> tuple[int, float, np.ndarray]:
-    """scikit-learn's, its number of factors by 5-fold cross-validation; test likelihood, by row."""
-    scores = []
-    for k in range(1, most + 1):
-        model_ = FactorAnalysis(k, max_iter=300)
-        scores.append(cross_val_score(model_, values, cv=5).mean())
-        if len(scores) > 3 and max(scores) > max(scores[-2:]) + 1e-9 and scores[-1] < scores[-2]:
-            break
-    best = int(np.argmax(scores)) + 1
-    scores = FactorAnalysis(best, max_iter=1000).fit(values).score_samples(test) / values.shape[1]
-    return best, float(scores.mean()), scores
-
-
-def number(args: argparse.Namespace) -> dict[str, Any]:
-    """How many hidden parents are found: 50 observed, 5 hidden, 500 rows; ten networks each."""
-    out: dict[str, Any] = {}
-    kinds = {"0.3 further parents": 0.3, "0.8 further parents": 0.8, "pure": 0.0}
-    for name, more in kinds.items():
-        for label, weights in (("", (0.5, 1.5)), (", weak", (0.2, 0.8))):
-            runs = []
-            for seed in range(10):
-                train, test, arcs = two_layers(50, 5, 500, seed, more, weights)
-                began = time.process_time()
-                found = find_layers(leaves_of(train)).layers
-                seconds = time.process_time() - began
-                runs.append(
-                    {"hidden": found.n_hidden, "overlap": overlap(arcs, found.arcs),
-                     "test": log_likelihood(found, test), "seconds": seconds}
-                )  # fmt: skip
-            exact = sum(r["hidden"] == 5 for r in runs)
-            out[name + label] = {"exact": exact, "runs": runs}
-            print(name + label, exact, "of 10;", mean_of(runs), flush=True)
-    return out
-
-
-def factors(args: argparse.Namespace) -> dict[str, Any]:
-    """Held-out likelihood beside factor analysis with cross-validated factors."""
-    out: dict[str, Any] = {}
-    for name, n, k, rows, more in (
-        ("50 observed, 5 hidden, 500 rows", 50, 5, 500, 0.3),
-        ("20 observed, 3 hidden, 200 rows", 20, 3, 200, 0.3),
-        ("141 observed, 7 hidden, 200 rows", 141, 7, 200, 0.3),
-    ):
-        runs = []
-        for seed in range(5):
-            train, test, _ = two_layers(n, k, rows, seed, more)
-            found = find_layers(leaves_of(train)).layers
-            n_factors, peer, _ = factor_analysis(train, test, k + 4)
-            runs.append(
-                {"hidden": found.n_hidden, "test": log_likelihood(found, test),
-                 "factors": n_factors, "factor analysis": peer}
-            )  # fmt: skip
-        out[name] = {"runs": runs, **mean_of(runs)}
-        print(name, mean_of(runs), flush=True)
-    return out
-
-
-def layers(args: argparse.Namespace) -> dict[str, Any]:
-    """Fig. 7.5: 7 hidden and 141 observed, growing samples; ideal profiles beside greedy."""
-    out: dict[str, Any] = {}
-    for rows in (20, 50, 100, 200, 500):
-        train, test, arcs = two_layers(141, 7, rows, 1, 0.3)
-        for way in ("both", "ideal", "turned", "all"):
-            began = time.process_time()
-            found = find_layers(leaves_of(train), 15, way, rows=train).layers  # type: ignore[arg-type]
-            out[f"{rows} rows, {way}"] = {
-                "hidden": found.n_hidden, "overlap": overlap(arcs, found.arcs),
-                "train": log_likelihood(found, train), "test": log_likelihood(found, test),
-                "seconds": time.process_time() - began,
-            }  # fmt: skip
-            print(rows, way, out[f"{rows} rows, {way}"], flush=True)
-    return out
-
-
-def yeast_layers(args: argparse.Namespace) -> dict[str, Any]:
-    """Fig. 7.6: two layers on yeast, up to 2 and 5 parents; test likelihood over greedy's."""
-    out: dict[str, Any] = {}
-    genes = yeast(args.data, CLASSES["AA"])
-    for label, values in (("AA", genes.T), ("AA Cond", genes)):
-        for most in (2, 5):
-            runs, paired = [], list[np.ndarray]()
-            for train, test in split(values, 5)[: args.folds]:
-                a, b = (np.column_stack([t.column(n) for n in t.names]) for t in (train, test))
-                own = leaves_of(a, most)
-                rows = {
-                    way: row_likelihoods(find_layers(own, 20, way, rows=a).layers, b)  # type: ignore[arg-type]
-                    for way in ("all", "ideal", "both")
-                }
-                rows["both, by score alone"] = row_likelihoods(find_layers(own, 20).layers, b)
-                rows["factor analysis"] = factor_analysis(a, b, 12)[2]
-                runs.append({way: float(x.mean()) for way, x in rows.items()})
-                paired.append(rows["both"] - rows["factor analysis"])
-            over = np.concatenate(paired)
-            out[f"{label}, up to {most} parents"] = mean_of(runs) | {
-                "both over factor analysis": float(over.mean()),
-                "its standard error": float(over.std(ddof=1) / np.sqrt(len(over))),
-                "folds": len(runs),
-            }
-            args.keep(out)
-            print(label, most, out[f"{label}, up to {most} parents"], flush=True)
-    return out
-
-
-def few_rows(args: argparse.Namespace) -> dict[str, Any]:
-    """Fewer rows than columns: the number of roots by score alone, and with rows left out.
-
-    Five roots above all columns, each weaker than the last, four above half of them, or one; rows
-    are normal, or have the tails of t with 4 degrees. Two tables of each kind and size.
-    """
-    out: dict[str, Any] = {}
-    for tails in (None, 4):
-        for kind, k in (("fading", 5), ("half", 4), ("one", 1)):
-            runs = []
-            for n, rows, seed in product((60, 100), (15, 20, 30), (20, 21)):
-                train, test = _few(n, rows, seed, kind, k, tails)
-                own = leaves_of(train)
-                by_score, asked = find_layers(own).layers, find_layers(own, rows=train).layers
-                n_factors, peer, _ = factor_analysis(train, test, 8)
-                runs.append(
-                    {"roots by score": by_score.n_hidden, "roots": asked.n_hidden,
-                     "by score": log_likelihood(by_score, test),
-                     "test": log_likelihood(asked, test),
-                     "factors": n_factors, "factor analysis": peer}
-                )  # fmt: skip
-            label = f"{kind}, {'normal' if tails is None else f't with {tails} degrees'}"
-            out[label] = {"runs": runs, **mean_of(runs)}
-            print(label, mean_of(runs), flush=True)
-    return out
-
-
-def _few(
-    n: int, rows: int, seed: int, kind: str, k: int, tails: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    random = np.random.default_rng([9, seed, n, rows, *map(ord, kind)])
-    weights = random.normal(size=(n, k))
-    weights *= 0.8 * (random.random((n, k)) < 0.5) if kind == "half" else 1.2 * 0.6 ** np.arange(k)
-    noise = np.sqrt(random.uniform(0.3, 1.0, size=n))
-    x = random.normal(size=(rows + 2000, k)) @ weights.T
-    x += noise * random.normal(size=x.shape)
-    if tails is not None:
-        x /= np.sqrt(random.chisquare(tails, size=(len(x), 1)) / tails)
-    x = (x - x[:rows].mean(axis=0)) / x[:rows].std(axis=0)
-    return x[:rows], x[rows:]
-
-
 def growing(args: argparse.Namespace) -> dict[str, Any]:
     """Fig. 7.3: samples of a network of 44 genes; arcs and likelihoods as samples grow."""
     genes = yeast(args.data, CLASSES["Met"])[:44]
@@ -511,75 +278,6 @@ def shortlists(args: argparse.Namespace) -> dict[str, Any]:
     return out
 
 
-def sigmoids(
-    seed: int, n: int, k: int, rows: int, more: float = 0.3
-) -> tuple[Table, list[set[str]]]:
-    """Sigmoids of k hidden variables, a share `more` of them of two; and the children of each."""
-    random = np.random.default_rng(seed)
-    h = random.normal(size=(rows, k))
-    columns, children = [], [set[str]() for _ in range(k)]
-    for i in range(n):
-        parents = [i % k]
-        if k > 1 and random.random() < more:
-            parents.append(int(random.choice([j for j in range(k) if j != i % k])))
-        signed = random.uniform(1, 4, len(parents)) * random.choice([-1, 1], len(parents))
-        x = 1 / (1 + np.exp(-random.normal(0, 0.7) - h[:, parents] @ signed))
-        columns.append(x / x.std() + 0.3 * random.normal(size=rows))
-        for parent in parents:
-            children[parent].add(f"v{i:03d}")
-    return Table([Variable(f"v{i:03d}") for i in range(n)], columns), children
-
-
-def chained(seed: int, n: int, rows: int) -> Table:
-    """Sigmoids of up to three earlier columns, nothing hidden."""
-    random = np.random.default_rng(seed)
-    x = random.normal(size=(n, rows))
-    for i in range(2, n):
-        parents = random.choice(i, size=min(i, int(random.integers(1, 4))), replace=False)
-        weights = random.uniform(0.8, 2, len(parents)) * random.choice([-1, 1], len(parents))
-        s = sum(w * x[p] / x[p].std() for w, p in zip(weights, parents, strict=True))
-        x[i] = 2 / (1 + np.exp(-s)) + 0.3 * random.normal(size=rows)
-    return Table([Variable(f"v{i:03d}") for i in range(n)], list(x))
-
-
-def curved(args: argparse.Namespace) -> dict[str, Any]:
-    """How many hidden parents are found behind sigmoids, by curves and by lines."""
-    from unveil.discovery.continuous import NumberSettings
-    from unveil.discovery.continuous.curved import curve_kind, find_curved_parents
-
-    settings, runs = NumberSettings(family="sigmoid"), list[dict[str, Any]]()
-    for seed in range(101, 101 + args.networks):
-        for k in (2, 0):
-            rows, truth = sigmoids(seed, 12, k, 300) if k else (chained(seed, 10, 300), [])
-            began = time.process_time()
-            kind = curve_kind(rows, settings, Curve("sigmoid"))
-            found = find_curved_parents(kind, Observed.of(rows))
-            own = [{*found.graph.dag.children(h)} for h in found.graph.hidden]
-            lines = found.lines
-            assert lines is not None
-            runs.append(
-                {
-                    "seed": seed, "hidden": k, "found": len(own),
-                    "same children": sorted(map(sorted, own)) == sorted(map(sorted, truth)),
-                    "by lines": len(lines.graph.hidden),
-                    "gain": found.graph.score - found.baseline.score,
-                    "gain over lines": found.graph.score - lines.graph.score,
-                    "seconds": time.process_time() - began,
-                }
-            )  # fmt: skip
-            print(runs[-1], flush=True)
-    told: dict[str, Any] = {"runs": runs}
-    for k in (2, 0):
-        own_runs = [r for r in runs if r["hidden"] == k]
-        told[f"{k} hidden"] = {
-            "networks": len(own_runs),
-            "exact": sum(r["found"] == k for r in own_runs),
-            "exact by lines": sum(r["by lines"] == k for r in own_runs),
-            "same children": sum(r["same children"] for r in own_runs),
-        }
-    return told
-
-
 PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "table": table,
     "gaps": gaps,
@@ -602,7 +300,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="JSON file for the numbers")
     parser.add_argument("--part", choices=[*PARTS, "all"], default="all")
     parser.add_argument("--folds", type=int, default=5, help="how many folds are run")
-    parser.add_argument("--networks", type=int, default=10, help="of the part curved")
+    parser.add_argument("--networks", type=int, default=10, help="of curved and factors")
+    parser.add_argument("--seed", type=int, default=0, help="the first, of number and factors")
     parser.add_argument("--k", nargs="*", type=int, help="of the part 'curved gaps': no others")
     parser.add_argument("--only", nargs="*", help="lines of the part table, as 'sigmoid AA'")
     args = parser.parse_args()
@@ -618,7 +317,8 @@ def main() -> None:
             began, args.before = time.process_time(), record.get(name, {})
 
             def keep(found: dict[str, Any], name: str = name) -> None:
-                record[name] = found
+                fresh = args.seed and name in ("number", "factors")
+                record[f"{name} from seed {args.seed}" if fresh else name] = found
                 if args.out:
                     write_json(args.out, record)
 

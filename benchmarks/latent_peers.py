@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from common import machine, markdown_table, versions, write_json
-from ideal import overlap
+from ideal_layers import overlap
 
 Groups = list[list[int]]
 

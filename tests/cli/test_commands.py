@@ -578,3 +578,16 @@ def test_model_files_that_are_broken_are_refused(run, tmp_path):
         code, out, err = run("info", path)
         assert (code, out) == (1, "")
         assert err.startswith(f"unveil: {path}")
+
+
+def test_query_answers_for_every_curve(run, tmp_path):
+    rng = np.random.default_rng(3)
+    u = rng.uniform(0.5, 9.5, 200)
+    x = 1 + 4 / (1 + np.exp(-u + 4)) * np.exp(0.1 * rng.normal(size=200))
+    rows = tmp_path / "rows.csv"
+    rows.write_text("u,x\n" + "\n".join(f"{a:.4f},{b:.4f}" for a, b in zip(u, x, strict=True)))
+    model = tmp_path / "model.json"
+    run("learn", rows, "--family", "reaction-log-normal", "--output", model)
+    code, out, _ = run("query", model, "--given", "x=3.5", "--of", "u", "--explain")
+    assert code == 0
+    assert "most probable explanation (density " in out

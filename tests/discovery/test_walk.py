@@ -7,10 +7,12 @@ import pytest
 
 from unveil import DAG, Table, Variable
 from unveil.discovery.continuous.adapting import adapted
+from unveil.discovery.continuous.kicks import kicked
+from unveil.discovery.continuous.merge import merged
 from unveil.discovery.continuous.procedure import baseline_graph
 from unveil.discovery.continuous.settings import NumberSettings
 from unveil.discovery.continuous.walk import walked
-from unveil.discovery.continuous.walks import walks
+from unveil.discovery.continuous.walks import as_one, walks
 from unveil.em.line_structure import fitted_graph
 from unveil.em.lines import Observed
 from unveil.ideal import luck
@@ -80,3 +82,48 @@ def test_wide_starts_find_the_root(rows):
     (h,) = best.hidden
     assert len({*TRUE} & {*best.dag.children(h)}) >= 4
     assert best.score > baseline.score + luck(10, len(best.dag.children(h)))
+
+
+def test_kicks_lead_where_no_walk_leads(rows, monkeypatch):
+    truth = fitted_graph(rows, chain(TRUE), ["H"])
+    baseline = baseline_graph(rows, SETTINGS)
+    with monkeypatch.context() as patch:
+        patch.setattr("unveil.discovery.continuous.walks.kicked", lambda graph, *_: graph)
+        ends = walks(baseline, [], rows, SETTINGS, Ticker())
+    assert max(g.score for g in ends) < truth.score - 5
+    best = max(walks(baseline, [], rows, SETTINGS, Ticker()), key=lambda g: g.score)
+    assert sorted(best.dag.children(best.hidden[0])) == TRUE
+    assert best.score > truth.score - 0.01
+    # The same again every time.
+    end = min(ends, key=lambda g: g.score)
+    one, other = (kicked(end, rows, SETTINGS, Ticker()) for _ in range(2))
+    assert one.dag == other.dag
+
+
+@pytest.fixture(scope="module")
+def star():
+    """Ten columns below one root."""
+    generator = np.random.default_rng(4)
+    h = generator.normal(size=500)
+    x = [h * (-1) ** i * (0.5 + 0.05 * i) + generator.normal(size=500) for i in range(10)]
+    return Observed.of(Table([Variable(n) for n in NAMES], x))
+
+
+def test_two_halves_of_a_root_are_made_one(star):
+    halves = [*(("G", n) for n in NAMES[:5]), *(("H", n) for n in NAMES[5:])]
+    links = [(NAMES[0], NAMES[5]), (NAMES[1], NAMES[6])]
+    two = fitted_graph(star, DAG([*NAMES, "G", "H"], [*halves, *links]), ["G", "H"])
+    best = merged(two, star, SETTINGS, Ticker())[0]
+    assert len(best.hidden) == 1
+    assert len(best.dag.children(best.hidden[0])) == 10
+    assert best.score > two.score + 10
+    assert as_one(two, star, SETTINGS, Ticker()).score >= best.score
+
+
+def test_roots_that_are_two_stay_two(star):
+    values = star.values.copy()
+    values[:, 5:] = np.random.default_rng(5).permutation(values[:, 5:])
+    apart = Observed.of(Table([Variable(n) for n in NAMES], list(values.T)))
+    halves = [*(("G", n) for n in NAMES[:5]), *(("H", n) for n in NAMES[5:])]
+    two = fitted_graph(apart, DAG([*NAMES, "G", "H"], halves), ["G", "H"])
+    assert as_one(two, apart, SETTINGS, Ticker()) is two

@@ -88,3 +88,11 @@ def test_table_oddities():
     assert "the columns 'x', 'y' say" in " ".join(describe(reals).oddities)
     many = Table.from_frame({"x": [0, 1] * 50})
     assert "only 2 of the 100 rows are different" in describe(many).oddities[0]
+
+
+def test_an_empty_column_is_told_as_learning_takes_it():
+    # Numbers that nobody ever saw are refused by `learn`; states that are declared may be hidden.
+    table = Table.from_frame({"x": [0.5, 1.5, 2.5], "s": ["a", "b", "a"]}).hide(["x", "s"])
+    numbers, states = (c.oddities[0] for c in describe(table).columns)
+    assert "leave it out" in numbers
+    assert "never observed" in states

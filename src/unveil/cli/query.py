@@ -139,7 +139,8 @@ def _explain(network: Network, findings: dict[str, Any]) -> None:
 
     found = network.most_probable(findings)
     log_p = float(found.log_probability[0])
-    say(f"most probable explanation (probability {math.exp(log_p):.6g} with the findings):")
+    what = "probability" if network.is_discrete else "density"
+    say(f"most probable explanation ({what} {math.exp(log_p):.6g} with the findings):")
     for name, state in found.row().items():
         if name not in findings and state is not None:
             say(f"  {name} = {label_text(state)}")

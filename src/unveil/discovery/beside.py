@@ -65,10 +65,14 @@ def beside(read: Table, learned: Table, id: str | None = None) -> Beside:
 
 
 def _differs(read: Table, learned: Table, name: str) -> bool:
-    """Whether a column was left out, or cut into bins."""
-    return name not in learned or (
-        learned.variable(name).is_discrete and not read.variable(name).is_discrete
-    )
+    """Whether a column was left out, cut into bins, or holds other numbers."""
+    if name not in learned:
+        return True
+    if read.variable(name).is_discrete:
+        return False
+    if learned.variable(name).is_discrete:
+        return True
+    return not np.array_equal(read.column(name), learned.column(name), equal_nan=True)
 
 
 def rows_with_states(

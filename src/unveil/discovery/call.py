@@ -11,6 +11,7 @@ import numpy as np
 
 from unveil.discovery.beside import Beside, beside, rows_with_states
 from unveil.discovery.continuous import NumberSettings, NumbersReport, discover_numbers
+from unveil.discovery.continuous.given import has_enough_numbers
 from unveil.discovery.evidence import (
     Evidence,
     StrawMan,
@@ -198,7 +199,9 @@ def discover(
 
     A table of continuous columns, unless they are cut, is looked at for continuous hidden parents:
     `settings` are then a `NumberSettings`, and the answer is a `NumbersReport`
-    (see `unveil.discovery.discover_numbers`). All other tables have discrete hidden variables.
+    (see `unveil.discovery.discover_numbers`). Beside three or more continuous columns, those with
+    states are held fixed: hidden parents are looked for beyond what they say of the numbers. All
+    other tables have discrete hidden variables.
 
     `data` is a table, a pandas, polars or Arrow frame, a dict of columns, an array, or the path of
     a file; gaps are fine. `weights` say how often each row counts, as a column's name or one number
@@ -356,9 +359,13 @@ def _rows_in_pieces(
 
 
 def is_numbers(table: Table, discretize: str | None = None) -> bool:
-    """Whether all columns are continuous and stay so; some of each kind is an error."""
+    """Whether hidden variables are to be continuous: there are numbers, and they stay so.
+
+    Beside columns with states there must be enough of them (`beyond_states`).
+    """
     continuous = [v.name for v in table.variables if not v.is_discrete]
-    if continuous and len(continuous) < table.n_columns:
+    mixed = 0 < len(continuous) < table.n_columns
+    if mixed and not has_enough_numbers(table):
         raise undecided(continuous, [v.name for v in table.variables if v.is_discrete])
     return bool(continuous) and discretize is None
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from unveil.errors import DataError
 from unveil.infer.answer import Posterior
 from unveil.infer.evidence import Findings, table_of_findings
-from unveil.infer.gaussian.curves import has_curves, row_posteriors
+from unveil.infer.gaussian.curves import curve_covariance, has_curves
 from unveil.infer.gaussian.posterior import gaussian_joint_posterior
 from unveil.infer.posterior import joint_posterior, log_likelihoods, posterior
 from unveil.model.network import Network
@@ -83,7 +83,7 @@ def information_about(
 
     The value of information: the variable with the most is the best one to observe next. Between
     continuous variables of a network without discrete ones it is -1/2 log2(1 - r^2), with their
-    correlation r given the findings (for curves, that of the nearest normal distribution). About a
+    correlation r given the findings (for curves the bits are about right). About a
     variable with states, only others with states are ranked.
 
     >>> from unveil import datasets
@@ -150,13 +150,10 @@ def _about_number(
 
 
 def _covariance(network: Network, names: Sequence[str], table: Table) -> npt.NDArray[np.float64]:
-    """The covariance of unseen variables given the findings; of curves about."""
+    """The covariance of unseen variables given the findings."""
     if not has_curves(network):
         return gaussian_joint_posterior(network, names, table)[1][0]
-    found = row_posteriors(network, table, names)
-    unseen = [n for n, gone in zip(found.model.names, found.unseen[0], strict=True) if gone]
-    places = [unseen.index(n) for n in names]
-    return np.asarray(found.covariances[0][np.ix_(places, places)])
+    return curve_covariance(network, table, names)
 
 
 def bayes_factor(

@@ -56,7 +56,8 @@ def posterior(
 ) -> Posterior:
     """The posterior of every variable in `of` (by default all that are not observed).
 
-    Discrete variables get probabilities, continuous ones means and variances, both exactly.
+    Discrete variables get probabilities, continuous ones means and variances, both exactly (behind
+    curves by weighted draws).
     `given` is a dict of findings, or a table, frame or path: then every row is a question of its
     own, and empty cells are simply not known. `likelihood` adds soft evidence. Evidence that cannot
     happen is an error that names the rows. `method` is "exact", or one of the approximate ones:

@@ -135,6 +135,23 @@ def unsquash(link: str, f: Matrix) -> Matrix:
     return np.asarray(np.log(f) - np.log1p(-f))
 
 
+def noisy(noise: str, g: Matrix, e: Matrix) -> Matrix:
+    """Values whose mean curve is `g`, with the noise `e` (`002` Section 8)."""
+    if noise == "additive":
+        return np.asarray(g + e)
+    return np.asarray(g * (1.0 + e) if noise == "multiplicative" else g * np.exp(e))
+
+
+def noisy_moments(noise: str, g: Matrix, variance: float) -> tuple[Matrix, Matrix]:
+    """Mean and variance of such values, `variance` being that of the noise."""
+    if noise == "additive":
+        return g, np.full(g.shape, variance)
+    if noise == "multiplicative":
+        return g, np.square(g) * variance
+    mean = np.asarray(g * np.exp(variance / 2))
+    return mean, np.square(mean) * np.expm1(variance)
+
+
 def log_density(noise: str, child: Matrix, g: Matrix, variance: float) -> Matrix:
     """log q(x : g, variance) of every row (`002` Section 8); -inf for x <= 0 if log-normal."""
     spread: Any = np.sqrt(variance)

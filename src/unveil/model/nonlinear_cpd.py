@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from unveil.errors import ModelError
 from unveil.model.curve_fit import CurveRows, Fitter
-from unveil.model.curves import Curve, log_density, response
+from unveil.model.curves import Curve, log_density, noisy, response
 from unveil.model.gaussian_cpd import (
     family_name,
     finite,
@@ -129,13 +129,7 @@ class NonlinearCPD:
     ) -> Column:
         """A column of values, drawn row by row given the parents' columns."""
         e = math.sqrt(self.variance) * generator.standard_normal(n_rows)
-        g = self.means(parents, n_rows)
-        noisy = {
-            "additive": lambda: g + e,
-            "multiplicative": lambda: g * (1.0 + e),
-            "log-normal": lambda: g * np.exp(e),
-        }
-        return np.asarray(noisy[self.curve.noise]())
+        return noisy(self.curve.noise, self.means(parents, n_rows), e)
 
     def with_variables(self, variable: Variable, parents: Sequence[Variable]) -> Self:
         """The same numbers for renamed or re-marked variables."""

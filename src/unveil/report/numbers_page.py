@@ -186,6 +186,14 @@ def _add_method(page: Page, report: NumbersReport) -> None:
         "Scores are BIC, in nats.",
         "A hidden variable has mean 0 and variance 1, and its sign is such that it pulls its "
         "children upwards on the whole: nothing in the table could tell scale, origin or sign.",
+        *(
+            [
+                f"The columns {', '.join(report.given)} have states and were held fixed: every "
+                "number is what is left of it beyond what they say of it on average."
+            ]
+            if report.given
+            else []
+        ),
         f"Seed {report.seed}.",
     )
 

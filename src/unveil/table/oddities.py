@@ -40,7 +40,9 @@ def column_oddities(
     """
     n_present = int(rows.sum())
     if n_present == 0:
-        return ("all cells are missing; it will be treated as never observed",)
+        if variable.is_discrete:
+            return ("all cells are missing; it will be treated as never observed",)
+        return ("all cells are missing; nothing can be learned about it, so leave it out",)
     if len(codes) == 1:
         value = variable.labels[int(codes[0])] if variable.is_discrete else float(codes[0])
         every = "every row holds" if not n_missing else "every cell that is there holds"

@@ -1,4 +1,4 @@
-"""`discover_numbers`: from a continuous table to hidden parents, evidence and loadings."""
+"""`discover_numbers`: from a table with numbers to hidden parents, evidence and loadings."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from unveil.discovery.beside import Beside, beside
 from unveil.discovery.continuous.curved import curve_kind, find_curved_parents
 from unveil.discovery.continuous.evidence import Judge
+from unveil.discovery.continuous.given import beyond_states
 from unveil.discovery.continuous.kinds import Kind, LineKind
 from unveil.discovery.continuous.loadings import loadings_of
 from unveil.discovery.continuous.procedure import Found, find_hidden_parents
@@ -42,12 +44,14 @@ def discover_numbers(
     progress: Progress | None = None,
     time_limit: float | None = None,
 ) -> NumbersReport:
-    """Hidden parents of a table of continuous columns, gaps or none.
+    """Hidden parents of the continuous columns of a table, gaps or none.
 
     `settings` say how to look; `evidence` is asked for by cross-validation in `folds` and by
     `resamples` resampled tables; `compare` is with simpler explanations. Stopped early (by the
     listener `progress`, or after `time_limit` seconds), it reports the best so far. `seed` repeats
     a run. Columns of one value and exact linear functions of others are left out with a warning.
+    Beside columns with states, hidden parents are looked for beyond what these say of the numbers
+    (`given.py`); the report's table then has what is left of them.
 
     >>> generator = np.random.default_rng(1)
     >>> h = generator.normal(size=(400, 1))
@@ -60,7 +64,8 @@ def discover_numbers(
     """
     settings = settings or NumberSettings()
     seed = secrets.randbelow(2**31) if seed is None else seed
-    table = _usable(table)
+    whole, beyond = table, beyond_states(table)
+    table = _usable(beyond.table)
     ticker = Ticker.of(progress, time_limit)
     share = 1.0 - FOR_EVIDENCE if evidence or compare else 1.0
     observed = Observed.of(table)
@@ -89,6 +94,7 @@ def discover_numbers(
         network, kind.network(found.baseline), found.graph.score, found.baseline.score,
         found.needed, proofs, loadings_of(network, table), men, settings, seed, ticker.elapsed,
         table, own, stopped, found.tried, left_out=found.left_out,
+        given=beyond.given, beside=beside(whole, table) if beyond.given else Beside(),
     )  # fmt: skip
 
 

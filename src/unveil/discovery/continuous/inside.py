@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from unveil.discovery.continuous.adapting import Tried, adapted, all_have_children, shortlist
 from unveil.discovery.continuous.settings import NumberSettings
 from unveil.discovery.continuous.starts import FEW_STEPS, ROUGH, best_of, replaced, searched
-from unveil.discovery.continuous.walks import walks
+from unveil.discovery.continuous.walks import as_one, walks
 from unveil.em.line_structure import LineGraph, fitted_graph, with_roots
 from unveil.em.lines import Observed
 from unveil.graph.dag import DAG
@@ -63,10 +63,18 @@ def hidden_inside(
             for graph in _with_one_more(current, observed, settings, ticker)
         ]
         found += here
+        whole = [t.graph for t in here if all_have_children(t.graph)]
+        several = max((g for g in whole if len(g.hidden) > 1), key=lambda g: g.score, default=None)
+        if several is not None:
+            one = as_one(several, observed, settings, ticker)
+            if one is not several:
+                found.append(Tried("inside, merged", one, one.score - baseline.score))
+                whole.append(one)
+        # One root more has to pay for itself; as many or fewer have only to be better.
+        roots = len(current.hidden)
         better = [
-            t.graph for t in here
-            if len(t.graph.hidden) > len(current.hidden) and all_have_children(t.graph)
-            and t.graph.score > current.score + least
+            g for g in whole
+            if g.score > current.score + (least if len(g.hidden) > roots else 0.01)
         ]  # fmt: skip
         if not better:
             break

@@ -59,6 +59,8 @@ class NumbersReport(Record):
     """The bits per row left out that hidden variables save, found anew in folds; none is kept that
     loses more than a standard error, nor, where rows are few, one that does not clearly save some.
     `None` if none gained more than luck."""
+    given: tuple[str, ...] = ()
+    """Columns with states that were held fixed: `table` has the numbers beyond what they say."""
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -80,12 +82,14 @@ class NumbersReport(Record):
     def posteriors(self) -> Table:
         """The rows with the posterior mean and standard deviation of every hidden variable.
 
-        Columns that were kept out stand beside the rows.
+        Columns that were kept out stand beside the rows. Numbers are those that were read.
         """
-        variables, columns = (
-            list(self.table.variables),
-            [self.table.column(n) for n in self.table.names],
-        )
+        read = self.beside.columns
+        variables = list(self.table.variables)
+        columns = [
+            (read if read is not None and n in read else self.table).column(n)
+            for n in self.table.names
+        ]
         taken = {*self.table.names, *self.hidden}
 
         def add(variable: Variable, column: npt.NDArray[np.float64]) -> None:
@@ -98,7 +102,8 @@ class NumbersReport(Record):
 
         if self.beside.columns is not None:
             for v in self.beside.columns.variables:
-                add(v, self.beside.columns.column(v.name))
+                if v.name not in self.table:
+                    add(v, self.beside.columns.column(v.name))
         if self.hidden:
             found = self.network.posterior(self.table, of=list(self.hidden))
             for name in self.hidden:

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unveil.discovery.continuous.adapting import adapted, all_have_children, shortlist
+from unveil.discovery.continuous.kicks import kicked
+from unveil.discovery.continuous.merge import merged
 from unveil.discovery.continuous.settings import NumberSettings
 from unveil.discovery.continuous.starts import FEW_STEPS, ROUGH, best_of, replaced
 from unveil.discovery.continuous.walk import walked
@@ -27,7 +29,7 @@ from unveil.score.gaussian_families import GaussianFamilies
 from unveil.search.combined import combined_search
 from unveil.search.constraints import Constraints
 
-__all__ = ["blankets_of", "walks"]
+__all__ = ["as_one", "blankets_of", "walks"]
 
 MOST_COLUMNS, MOST_BLANKETS = 16, 40
 """No blanket has more columns, and no more of them are begun with."""
@@ -69,7 +71,27 @@ def walks(
         if ticker.keep_going():
             ends.append(walked(graph, observed, settings, ticker, IMPATIENT))
     further = best_of(ends, LONG) + best_of([g for g in made if _whole(g, more)], 1)
-    return [_turns(graph, observed, settings, ticker) for graph in further]
+    ended = [_turns(graph, observed, settings, ticker) for graph in further]
+    best = max(ended, key=lambda g: g.score, default=current)
+    if best.score > current.score:
+        whole = [g for g in ended if _whole(g, more)]
+        ended += [kicked(g, observed, settings, ticker) for g in best_of(whole, LONG)]
+    return ended
+
+
+def as_one(
+    graph: LineGraph, observed: Observed, settings: NumberSettings, ticker: Ticker
+) -> LineGraph:
+    """The graph, or a better one in which two of its roots are one (`merge.py`)."""
+    if observed.moments is None:
+        return graph
+    best = graph
+    for start in merged(graph, observed, settings, ticker):
+        if not all_have_children(start):
+            continue
+        end = _turns(walked(start, observed, settings, ticker, PATIENT), observed, settings, ticker)
+        best = max(best, _turns(start, observed, settings, ticker), end, key=lambda g: g.score)
+    return best
 
 
 def blankets_of(dag: DAG, columns: Sequence[str]) -> list[tuple[int, ...]]:

@@ -21,7 +21,7 @@ def summary(report: NumbersReport) -> str:
     """Every hidden variable with evidence and loadings, or why there is none."""
     if not report.hidden:
         return headline(report)
-    lines = []
+    lines = [f"beyond {_given(report)}:"] if report.given else []
     for name in report.hidden:
         own = report.loadings[name]
         lines.append(f"{name}: continuous, parent of {_children(report, name)}")
@@ -40,7 +40,8 @@ def headline(report: NumbersReport) -> str:
             f"{name} behind {_children(report, name)}{_worth(report, name)}"
             for name in report.hidden
         ]
-        said = ["Found: " + "; ".join(parts) + ".", *_fewer(report), *_few_rows(report)]
+        beyond = f" beyond {_given(report)}" if report.given else ""
+        said = [f"Found{beyond}: " + "; ".join(parts) + ".", *_fewer(report), *_few_rows(report)]
         return " ".join([*said, *_simpler(report)])
     early = stop_in_words(report.stopped)
     if early and not report.tried:
@@ -49,12 +50,19 @@ def headline(report: NumbersReport) -> str:
             "time, fewer columns or fewer rows."
         )
     said = [early[0].upper() + early[1:] + "."] if early else []
+    beyond = f" beyond {_given(report)}" if report.given else ""
     if not report.tried:
         why = "no columns have enough in common to ask for one."
     else:
         why = _unclear(report) if _few(report) else _luck(report)
-    said += [f"No hidden variable is warranted: {why}", *_few_rows(report)]
+    said += [f"No hidden variable is warranted{beyond}: {why}", *_few_rows(report)]
     return " ".join([*said, *_simpler(report)])
+
+
+def _given(report: NumbersReport) -> str:
+    """The columns with states that were held fixed."""
+    shown = [*report.given[:6], *["..."] * (len(report.given) > 6)]
+    return ", ".join(shown)
 
 
 def _few(report: NumbersReport) -> bool:

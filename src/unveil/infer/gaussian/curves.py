@@ -3,6 +3,8 @@
 The posterior of unseen cells behind curves has no closed form. Each row gets the normal
 distribution that maximises a bound of its log-likelihood (`unveil.kernels.curve_posterior`):
 better than mean field, since unseen cells of a row may depend on one another, and exact for lines.
+It is what EM needs, and is known for sigmoid and hyperbolic curves with additive noise. Questions
+are answered by weighted draws (`curve_draws.py`), for curves and noise of any kind.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import numpy.typing as npt
 
 from unveil.errors import ModelError
 from unveil.infer.answer import Posterior
+from unveil.infer.gaussian.curve_draws import Nearest, drawn_posterior, row_draws
 from unveil.kernels.curve_posterior import LINE, curve_posteriors, curve_squares
 from unveil.model.cpd import CPD
 from unveil.model.curves import LINKS
@@ -26,8 +29,8 @@ from unveil.statistics.memory import refuse_infinite
 from unveil.table.core import Table
 
 __all__ = [
-    "CurveModel", "RowPosteriors", "curve_fill_in", "curve_log_likelihoods", "curve_posterior",
-    "has_curves", "row_posteriors",
+    "CurveModel", "RowPosteriors", "curve_covariance", "curve_fill_in",
+    "curve_log_likelihoods", "curve_posterior", "has_curves", "row_posteriors",
 ]  # fmt: skip
 
 Matrix = npt.NDArray[np.float64]
@@ -159,11 +162,7 @@ def row_posteriors(
     It starts at `start`, which must be about the same cells, or where the parents take the
     children, row by row.
     """
-    inside = [v for v in network.variables if v.name in table]
-    known = table.select([v.name for v in inside]).conform(inside) if inside else table
-    columns = {v.name: np.asarray(known.column(v.name), np.float64) for v in inside}
-    for name, column in columns.items():
-        refuse_infinite(name, column)
+    columns = _columns(network, table)
     seen = [n for n, column in columns.items() if not np.isnan(column).all()]
     wanted = network.names if targets is None else (*seen, *targets)
     model = CurveModel.of(network, wanted or network.names[:1])
@@ -186,38 +185,76 @@ def row_posteriors(
 
 
 def curve_posterior(network: Network, table: Table, targets: Sequence[str]) -> Posterior:
-    """Means and variances of the targets; the log-evidence is a lower bound."""
-    found = row_posteriors(network, table, targets)
-    place = [found.model.names.index(n) for n in targets]
-    variances = found.variances()
-    return Posterior(
-        {name: network.variable(name) for name in targets},
-        {},
-        found.bounds,
-        means={n: found.means[:, i] for n, i in zip(targets, place, strict=True)},
-        variances={n: variances[:, i] for n, i in zip(targets, place, strict=True)},
-    )
+    """Means, variances and log-evidence by weighted draws."""
+    columns = _columns(network, table)
+    return drawn_posterior(network, columns, table.n_rows, targets, _nearest(network))
 
 
 def curve_log_likelihoods(network: Network, table: Table) -> Matrix:
-    """The log-density of what each row shows; a lower bound where its causes are unseen."""
-    return row_posteriors(network, table, []).bounds
+    """The log-density of what each row shows; a lower bound where its causes are unseen.
+
+    Where no bound is known, it is found by weighted draws.
+    """
+    columns = _columns(network, table)
+    shown = [n for n, column in columns.items() if not np.isnan(column).all()]
+    above = {*shown, *network.dag.ancestors(*shown)}
+    if not any(_by_draws_only(network.cpd(name)) for name in above):
+        return row_posteriors(network, table, []).bounds
+    return drawn_posterior(network, columns, table.n_rows, [], _nearest(network)).log_evidence
 
 
 def curve_fill_in(
     network: Network, table: Table, generator: np.random.Generator | None = None
 ) -> Table:
     """The network's variables, unseen cells filled in by posterior means, or by draws."""
-    found = row_posteriors(network, table)
-    values = found.means.copy()
-    if generator is not None:
-        for row, hidden in enumerate(found.unseen > 0):
-            d = int(hidden.sum())
-            if d:
-                root = np.linalg.cholesky(found.covariances[row, :d, :d])
-                values[row, hidden] += root @ generator.standard_normal(d)
-    columns = dict(zip(found.model.names, values.T, strict=True))
-    return Table(network.variables, [columns[n] for n in network.names], table.weights)
+    columns = _columns(network, table)
+    filled = {name: np.empty(table.n_rows) for name in network.names}
+    for found in row_draws(network, columns, table.n_rows, network.names, _nearest(network)):
+        drawn = None if generator is None else found.one_each(generator)
+        for i, name in enumerate(found.names):
+            if i not in found.unseen:
+                filled[name][found.rows] = columns[name][found.rows]
+            elif drawn is not None:
+                filled[name][found.rows] = drawn[:, i]
+            else:
+                filled[name][found.rows] = found.moments(name)[0]
+    return Table(network.variables, list(filled.values()), table.weights)
+
+
+def curve_covariance(network: Network, table: Table, names: Sequence[str]) -> Matrix:
+    """The posterior covariance of unseen variables, given a row."""
+    (found,) = row_draws(network, _columns(network, table), 1, names, _nearest(network))
+    return found.covariance(names)
+
+
+def _nearest(network: Network) -> Nearest:
+    """Who knows the nearest Gaussians of rows, if they are known for such curves."""
+
+    def near(names: Sequence[str], values: Matrix) -> RowPosteriors | None:
+        if any(_by_draws_only(network.cpd(name)) for name in names):
+            return None
+        rows = Table([network.variable(n) for n in names], list(values.T.copy()))
+        return row_posteriors(network, rows, names)
+
+    return near
+
+
+def _by_draws_only(cpd: Any) -> bool:
+    if not isinstance(cpd, NonlinearCPD):
+        return False
+    if not cpd.parents:
+        return cpd.curve.noise == "log-normal"
+    return cpd.curve.positive or cpd.curve.link == "reaction"
+
+
+def _columns(network: Network, table: Table) -> dict[str, Matrix]:
+    """The table's columns for the network's variables, NaN where missing."""
+    inside = [v for v in network.variables if v.name in table]
+    known = table.select([v.name for v in inside]).conform(inside) if inside else table
+    columns = {v.name: np.asarray(known.column(v.name), np.float64) for v in inside}
+    for name, column in columns.items():
+        refuse_infinite(name, column)
+    return columns
 
 
 def _row(cpd: Any) -> tuple[list[float], list[float]]:
@@ -229,15 +266,16 @@ def _row(cpd: Any) -> tuple[list[float], list[float]]:
             f"{cpd.variable.name!r} has a {cpd.kind} distribution; unseen cells beside curves are "
             "for lines and curves only"
         )
-    if not cpd.parents and cpd.curve.noise != "log-normal":  # a level, and normal noise
-        scale = cpd.low if cpd.curve.noise == "multiplicative" else 1.0
-        return [LINE, 0.0, 0.0, cpd.low, cpd.variance * scale**2], []
-    if cpd.curve.positive or cpd.curve.link == "reaction":
+    if _by_draws_only(cpd):
         raise ModelError(
             f"{cpd.variable.name!r} follows a {cpd.curve.link} curve with {cpd.curve.noise} noise; "
-            "what follows from rows with unseen cells is known for sigmoid and hyperbolic curves "
-            "with additive noise. Complete rows can be scored and sampled."
+            "learning from rows with unseen cells is for sigmoid and hyperbolic curves with "
+            "additive noise. Complete rows can be learned from; rows with unseen cells can be "
+            "asked about, scored and filled in."
         )
+    if not cpd.parents:  # a level, and normal noise
+        scale = cpd.low if cpd.curve.noise == "multiplicative" else 1.0
+        return [LINE, 0.0, 0.0, cpd.low, cpd.variance * scale**2], []
     kind, offset = float(LINKS[cpd.curve.link]), float(cpd.offsets[0])
     return [kind, cpd.low, cpd.high - cpd.low, offset, cpd.variance], list(cpd.weights)
 

@@ -43,7 +43,7 @@ def gaussian_posterior(network: Network, table: Table, targets: Sequence[str]) -
     """The exact posterior mean and variance of the targets in every row.
 
     The means are also the most probable values. In a mixed network discrete targets get
-    probabilities. Behind curves it is the nearest Gaussian (`curves.py`), not exact.
+    probabilities. Behind curves it is not exact, but by weighted draws (`curve_draws.py`).
     """
     if _is_mixed(network):
         from unveil.infer.gaussian.mixed import mixed_posterior
