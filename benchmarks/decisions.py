@@ -235,7 +235,7 @@ def _summary(part: str, lines: list[dict[str, Any]]) -> None:
     width = len(head) if part == "removed" else 8
     print(markdown_table(head[:width], [row[:width] for row in rows]))
     for tag in tags:
-        said = [x for x in lines if x["tag"] == tag and "interval" in x]
+        said = [x for x in lines if x["tag"] == tag and "interval" in x and x["chosen"]]
         for words, of in (("claimed", [x for x in said if x["claimed"]]), ("decided on", said)):
             n = sum(x["interval"][0] <= _test_value(x) <= x["interval"][1] for x in of)
             print(f"\n{tag}: 95% intervals that hold the test value, {words}: {n} of {len(of)}")
