@@ -189,7 +189,8 @@ def _add_method(page: Page, report: NumbersReport) -> None:
         *(
             [
                 f"The columns {', '.join(report.given)} have states and were held fixed: every "
-                "number is what is left of it beyond what they say of it on average."
+                "number is what is left of it beyond what they say of it on average. The network, "
+                "and the model file, are about what is left."
             ]
             if report.given
             else []
