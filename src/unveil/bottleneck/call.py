@@ -11,7 +11,7 @@ import numpy as np
 
 from unveil.bottleneck.continuation import follow
 from unveil.bottleneck.course import Continuation, Place
-from unveil.bottleneck.door import Hidden, Task, checked_task, refuse_large
+from unveil.bottleneck.door import Hidden, Task, check_numbers, checked_task, refuse_large
 from unveil.bottleneck.exact import Exact, Followed
 from unveil.bottleneck.forest import Forest
 from unveil.bottleneck.mean_field import MeanField
@@ -101,8 +101,7 @@ def ib_em(
     refuse_large(task, table)
     if not 0 < end <= 1:
         raise DataError(f"the last gamma is above 0 and at most 1, got {end}")
-    if compare < 0:
-        raise DataError(f"compare takes a number of random starts, or 0 for none; got {compare}")
+    check_numbers(compare, max_iterations, tolerance, continuation)
     if compression is not None and set(compression.nodes) != set(task.hidden):
         raise DataError(
             f"the compression is a graph over the hidden variables {', '.join(task.hidden)}; "

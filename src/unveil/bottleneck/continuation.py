@@ -52,6 +52,7 @@ class Follower(Settler):
 
     def first(self, problem: Followed, parameters: Any) -> Place:
         """The trivial solution, at the gamma where it is about to split."""
+        parameters, _ = problem.step(parameters, 1.0)  # even a run without time has columns' shares
         parameters, _ = self.settle(problem, parameters, 1.0, self.settings.tolerance)
         look = problem.look(parameters, 1.0)
         vectors, largest = [], 0.0
