@@ -154,6 +154,38 @@ def test_stopped_early_is_the_best_so_far():
     assert np.isfinite(found.network.log_likelihood(PLANS))
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_the_order_of_columns_and_their_names_do_not_matter(several):
+    """Not in a single digit; and what is found comes in the order that was asked for."""
+    _, rows = classes(3, 8, 400)
+    names = list(rows.names)
+    arcs = [("A" if several and i % 2 else "class", name) for i, name in enumerate(names)]
+    hidden = {"class": 3}
+    if several:
+        arcs, hidden = [("class", "A"), *arcs], {"class": 3, "A": 2}
+    ends = []
+    for nodes in ([*hidden, *names], [*reversed(names), *reversed(hidden)]):
+        dag = DAG(nodes, arcs)
+        table = rows.select(name for name in nodes if name in rows)
+        found = ib_em(dag, table, PRIOR, hidden, seed=0)
+        assert found.network.names == tuple(nodes)
+        assert found.hidden == tuple(name for name in nodes if name in hidden)
+        assert found.n_states == hidden
+        assert found.course[-1].n_states == tuple(hidden[name] for name in found.hidden)
+        ends.append(found)
+    one, other = ends
+    assert one.objective == other.objective
+    assert [p.log_likelihood for p in one.course] == [p.log_likelihood for p in other.course]
+    for name in nodes:
+        assert np.array_equal(one.network.cpd(name).values, other.network.cpd(name).values)
+    if not several:
+        short = {name: f"q{len(names) - i}" for i, name in enumerate(names)}
+        renamed = [Variable(short[n], rows.variable(n).states) for n in names]
+        table = Table(renamed, [rows.column(n) for n in names])
+        again = ib_em(latent_dag(table), table, PRIOR, hidden, seed=0)
+        assert again.objective == one.objective
+
+
 def test_without_time_the_columns_have_their_shares():
     """What is given back is not what EM was to start from."""
     alone = sum(

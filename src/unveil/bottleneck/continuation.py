@@ -30,6 +30,9 @@ from unveil.progress import Run, Step, StopReason, Ticker, run
 
 __all__ = ["Follower", "follow"]
 
+STILL = 1e-3
+"""An eigenvalue that changes by less than this part of itself is known well enough to begin."""
+
 
 class Follower(Settler):
     """From one gamma to the next; what is the same at every gamma."""
@@ -58,7 +61,7 @@ class Follower(Settler):
         vectors, largest = [], 0.0
         for i in range(len(problem.shape)):
             start = problem.begin(i, self.starts)
-            growth = problem.growth(look, i, start, 40 if len(problem.shape) == 1 else 15)
+            growth = problem.growth(look, i, start, 40 if len(problem.shape) == 1 else 15, STILL)
             vectors.append(growth.vectors)
             largest = max(largest, float(growth.values.max()))
         gamma = min(self.end, (1 + self.settings.margin) / max(largest, 1e-9))
