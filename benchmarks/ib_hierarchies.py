@@ -9,11 +9,11 @@ in all; and for every quadrant of these, 21), `yeast` (Fig. 6.6: 19 hidden varia
 conditions, grouped by their names), and the number of states of every hidden variable. `--starts`
 is the number of runs of exact EM and, from the same parameters, of mean-field EM; `--seeds` that of
 IB-EM, each with other vectors to begin with (`ib_em.with_other_vectors`). All go to the same
-tolerance (1e-8 of the objective), with an equivalent sample size of 1, on one thread. Runs that the record
-(`results/bottleneck.json`) has are not repeated, so that a case can be done in parts (`--again`
-forgets those of IB-EM). Likelihoods are those of the network, in nats per row, also for mean field;
-ends within 0.001 are equal, and `same end` is how many runs of IB-EM end as most of them do. Costs
-are CPU seconds.
+tolerance (1e-8 of the objective), with an equivalent sample size of 1, on one thread. Runs that the
+record (`results/bottleneck.json`) has are not repeated, so that a case can be done in parts
+(`--again` forgets those of IB-EM). Likelihoods are those of the network, in nats per row, also for
+mean field; ends within 0.001 are equal, and `same end` is how many runs of IB-EM end as most of
+them do. Costs are CPU seconds.
 """
 
 from __future__ import annotations
