@@ -8,12 +8,12 @@ Cases: `digits3` and `digits4` (Fig. 6.5: a hidden variable for the image and fo
 in all; and for every quadrant of these, 21), `yeast` (Fig. 6.6: 19 hidden variables above 173
 conditions, grouped by their names), and the number of states of every hidden variable. `--starts`
 is the number of runs of exact EM and, from the same parameters, of mean-field EM; `--seeds` that of
-IB-EM, each with the columns in another order (`ib_em.in_other_order`). All go to the same tolerance
-(1e-8 of the objective), with an equivalent sample size of 1, on one thread. Runs that the record
-(`results/bottleneck.json`) has are not repeated, so that a case can be done in parts (`--again`
-forgets those of IB-EM). Likelihoods are those of the network, in nats per row, also for mean field;
-ends within 0.001 are equal, and `same end` is how many runs of IB-EM end as most of them do. Costs
-are CPU seconds.
+IB-EM, each with other vectors to begin with (`ib_em.with_other_vectors`). All go to the same
+tolerance (1e-8 of the objective), with an equivalent sample size of 1, on one thread. Runs that the
+record (`results/bottleneck.json`) has are not repeated, so that a case can be done in parts
+(`--again` forgets those of IB-EM). Likelihoods are those of the network, in nats per row, also for
+mean field; ends within 0.001 are equal, and `same end` is how many runs of IB-EM end as most of
+them do. Costs are CPU seconds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 from common import machine, markdown_table, versions, write_json
-from ib_em import MOST, PRIOR, RESULTS, TOLERANCE, against, digit_rows, in_other_order, per_row
+from ib_em import MOST, PRIOR, RESULTS, TOLERANCE, against, digit_rows, per_row, with_other_vectors
 
 from unveil import DAG, Table, Variable, fit_em, ib_em, trees
 from unveil.bottleneck.mean_field import MeanField
@@ -124,7 +124,7 @@ def exact_run(dag: DAG, hidden: dict[str, Variable], train: Table, seed: int) ->
 
 
 def ib_run(dag: DAG, hidden: dict[str, Variable], train: Table, seed: int) -> Any:
-    dag, train = in_other_order(dag, train, seed)
+    with_other_vectors(seed)
     found = ib_em(dag, train, PRIOR, hidden, seed=seed, tolerance=TOLERANCE, max_iterations=MOST)
     return found.network, sum(p.n_iterations for p in found.course)
 

@@ -81,7 +81,7 @@ def test_cluster(files, run):
         "bottleneck", "--compare", 2, "--course", files / "course.svg", "--seed", 1,
     )  # fmt: skip
     assert code == 0, out
-    assert "random starts, is beaten by 0" in out
+    assert "beats 0 of 2 random starts, equals 2, is beaten by 0" in out
     assert (files / "course.svg").read_text().startswith("<?xml")
 
 

@@ -154,6 +154,55 @@ def test_stopped_early_is_the_best_so_far():
     assert np.isfinite(found.network.log_likelihood(PLANS))
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_the_order_of_columns_and_their_names_do_not_matter(several):
+    """Not in a single digit; and what is found comes in the order that was asked for."""
+    _, rows = classes(3, 8, 400)
+    names = list(rows.names)
+    arcs = [("A" if several and i % 2 else "class", name) for i, name in enumerate(names)]
+    hidden = {"class": 3}
+    if several:
+        arcs, hidden = [("class", "A"), *arcs], {"class": 3, "A": 2}
+    ends = []
+    for nodes in ([*hidden, *names], [*reversed(names), *reversed(hidden)]):
+        dag = DAG(nodes, arcs)
+        table = rows.select(name for name in nodes if name in rows)
+        found = ib_em(dag, table, PRIOR, hidden, seed=0)
+        assert found.network.names == tuple(nodes)
+        assert found.hidden == tuple(name for name in nodes if name in hidden)
+        assert found.n_states == hidden
+        assert found.course[-1].n_states == tuple(hidden[name] for name in found.hidden)
+        ends.append(found)
+    one, other = ends
+    assert one.objective == other.objective
+    assert [p.log_likelihood for p in one.course] == [p.log_likelihood for p in other.course]
+    for name in nodes:
+        assert np.array_equal(one.network.cpd(name).values, other.network.cpd(name).values)
+    if not several:
+        short = {name: f"q{len(names) - i}" for i, name in enumerate(names)}
+        renamed = [Variable(short[n], rows.variable(n).states) for n in names]
+        table = Table(renamed, [rows.column(n) for n in names])
+        again = ib_em(latent_dag(table), table, PRIOR, hidden, seed=0)
+        assert again.objective == one.objective
+
+
+def test_without_time_the_columns_have_their_shares():
+    """What is given back is not what EM was to start from."""
+    alone = sum(
+        PLANS.select([name]).total_weight * np.log(share) * share
+        for name in PLANS.names
+        for share in _shares(name)
+    )
+    found = ib_em(latent_dag(PLANS), PLANS, hidden={"class": 2}, seed=1, time_limit=0)
+    assert found.stopped == "time limit"
+    assert found.log_likelihood == pytest.approx(alone, rel=1e-4)
+
+
+def _shares(name):
+    counts = np.bincount(PLANS.column(name), weights=PLANS.weights)
+    return counts / counts.sum()
+
+
 def test_progress_tells_of_gamma():
     told = []
     ib_em(
@@ -183,6 +232,11 @@ BAD = [
     ({"hidden": {"class": 2}, "posterior": "exakt"}, "Did you mean 'exact'"),
     ({"hidden": {"class": 2}, "end": 0}, "above 0 and at most 1, got 0"),
     ({"hidden": {"class": 2}, "compare": -1}, "got -1"),
+    ({"hidden": {"class": 2}, "compare": 2.5}, "a number of random starts, or 0 for none; got 2.5"),
+    ({"hidden": {"class": 2}, "max_iterations": 0}, "a whole number from 1, got 0"),
+    ({"hidden": {"class": 2}, "tolerance": -1.0}, "0 or more; got -1.0"),
+    ({"hidden": {"class": 2}, "tolerance": float("nan")}, "0 or more; got nan"),
+    ({"hidden": {"class": 2}, "continuation": {"rounds": 1}}, "an unveil.bottleneck.Continuation"),
     ({"hidden": {"class": 2}, "held_out": 2}, "got 2"),
     (
         {"hidden": {"class": 2}, "compression": DAG(["x"])},
@@ -210,7 +264,17 @@ def test_a_hidden_leaf():
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("direction", "left"), ("splits", "x"), ("steps", "y"), ("kick", 0)]
+    ("option", "value"),
+    [
+        ("direction", "left"),
+        ("splits", "x"),
+        ("steps", "y"),
+        ("kick", 0),
+        ("rounds", -1),
+        ("noise", -0.1),
+        ("exchanges", -1),
+        ("n_steps", 0),
+    ],
 )
 def test_settings_are_checked(option, value):
     with pytest.raises(DataError, match=option):

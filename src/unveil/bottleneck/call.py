@@ -11,10 +11,11 @@ import numpy as np
 
 from unveil.bottleneck.continuation import follow
 from unveil.bottleneck.course import Continuation, Place
-from unveil.bottleneck.door import Hidden, Task, checked_task, refuse_large
+from unveil.bottleneck.door import Hidden, Task, check_numbers, checked_task, refuse_large
 from unveil.bottleneck.exact import Exact, Followed
 from unveil.bottleneck.forest import Forest
 from unveil.bottleneck.mean_field import MeanField
+from unveil.bottleneck.order import in_own_order, put_back
 from unveil.bottleneck.result import Bottlenecked, RandomStarts
 from unveil.em.align import permute_states
 from unveil.em.parametric import fit_em
@@ -99,10 +100,10 @@ def ib_em(
         known = [n for n in structure.names if n in table]
         table = table.select(known).conform([structure.variable(n) for n in known])
     refuse_large(task, table)
+    own, table = in_own_order(task, table)
     if not 0 < end <= 1:
         raise DataError(f"the last gamma is above 0 and at most 1, got {end}")
-    if compare < 0:
-        raise DataError(f"compare takes a number of random starts, or 0 for none; got {compare}")
+    check_numbers(compare, max_iterations, tolerance, continuation)
     if compression is not None and set(compression.nodes) != set(task.hidden):
         raise DataError(
             f"the compression is a graph over the hidden variables {', '.join(task.hidden)}; "
@@ -112,7 +113,7 @@ def ib_em(
         seed = int(np.random.default_rng().integers(2**31))
     settings = continuation or Continuation()
     ticker = Ticker.of(progress, time_limit)
-    work = _Work(task, prior, compression, settings, max_iterations, tolerance, seed)
+    work = _Work(own, prior, compression, settings, max_iterations, tolerance, seed)
     began = time.process_time()
     course_of_part: tuple[Any, ...] = ()
     if held_out is not None:
@@ -127,6 +128,7 @@ def ib_em(
     likelihood, objective = place.look.log_likelihood, place.objective
     if task.posterior == "mean field":
         likelihood = _exact_if_possible(network, table, likelihood)
+    network, course = put_back(task, own, network, course)
     random = None
     if compare and ticker.keep_going():
         random = _compared(work, table, network, likelihood, compare, ticker)

@@ -30,6 +30,9 @@ from unveil.progress import Run, Step, StopReason, Ticker, run
 
 __all__ = ["Follower", "follow"]
 
+STILL = 1e-3
+"""An eigenvalue that changes by less than this part of itself is known well enough to begin."""
+
 
 class Follower(Settler):
     """From one gamma to the next; what is the same at every gamma."""
@@ -52,12 +55,13 @@ class Follower(Settler):
 
     def first(self, problem: Followed, parameters: Any) -> Place:
         """The trivial solution, at the gamma where it is about to split."""
+        parameters, _ = problem.step(parameters, 1.0)  # even a run without time has columns' shares
         parameters, _ = self.settle(problem, parameters, 1.0, self.settings.tolerance)
         look = problem.look(parameters, 1.0)
         vectors, largest = [], 0.0
         for i in range(len(problem.shape)):
             start = problem.begin(i, self.starts)
-            growth = problem.growth(look, i, start, 40 if len(problem.shape) == 1 else 15)
+            growth = problem.growth(look, i, start, 40 if len(problem.shape) == 1 else 15, STILL)
             vectors.append(growth.vectors)
             largest = max(largest, float(growth.values.max()))
         gamma = min(self.end, (1 + self.settings.margin) / max(largest, 1e-9))

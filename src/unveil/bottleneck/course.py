@@ -58,8 +58,11 @@ class Continuation:
         for name in ("information_step", "least_step", "most_step", "tolerance", "kick"):
             if not getattr(self, name) > 0:
                 raise DataError(f"{name} must be above 0, got {getattr(self, name)}")
-        if self.n_steps < 1 or self.exchanges < 0 or self.margin < 0:
-            raise DataError("n_steps is at least 1, exchanges and margin at least 0")
+        if self.n_steps < 1:
+            raise DataError(f"n_steps is at least 1, got {self.n_steps}")
+        for name in ("exchanges", "rounds", "margin", "noise"):
+            if not getattr(self, name) >= 0:
+                raise DataError(f"{name} is at least 0, got {getattr(self, name)}")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral
 
+from unveil.bottleneck.course import Continuation
 from unveil.bottleneck.forest import is_forest
 from unveil.errors import DataError, Hint, SizeError, did_you_mean
 from unveil.graph.dag import DAG
@@ -16,7 +17,7 @@ from unveil.table.core import Table
 from unveil.table.places import tell
 from unveil.table.variable import Variable
 
-__all__ = ["Task", "checked_task", "refuse_large"]
+__all__ = ["Task", "check_numbers", "checked_task", "refuse_large"]
 
 MOST_JOINT = 500
 """Hidden variables with at most so many joint states have their posterior exactly."""
@@ -148,6 +149,22 @@ def _number(name: str, wanted: int | None, max_states: int) -> int:
             f"the hidden variable {name!r} needs a whole number of states from 2, got {wanted!r}"
         )
     return int(wanted)
+
+
+def check_numbers(
+    compare: int, max_iterations: int, tolerance: float, continuation: Continuation | None
+) -> None:
+    """The settings of a run that are numbers, and what says how gamma grows."""
+    if isinstance(compare, bool) or not isinstance(compare, Integral) or compare < 0:
+        raise DataError(f"compare takes a number of random starts, or 0 for none; got {compare!r}")
+    if not isinstance(max_iterations, Integral) or max_iterations < 1:
+        raise DataError(f"max_iterations is a whole number from 1, got {max_iterations!r}")
+    if not tolerance >= 0:
+        raise DataError(f"tolerance is a part of the objective, 0 or more; got {tolerance!r}")
+    if not isinstance(continuation, Continuation | None):
+        raise DataError(
+            f"how gamma grows is said by an unveil.bottleneck.Continuation, not {continuation!r}"
+        )
 
 
 def refuse_large(task: Task, table: Table) -> None:

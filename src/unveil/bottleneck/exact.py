@@ -69,7 +69,7 @@ class Followed(Protocol):
     def begin(self, i: int, generator: np.random.Generator) -> Vector:
         """A vector from which eigenvectors of hidden variable i are looked for."""
 
-    def growth(self, look: Look, i: int, start: Vector, rounds: int) -> Growth:
+    def growth(self, look: Look, i: int, start: Vector, rounds: int, still: float = 0.0) -> Growth:
         """How much twins of its states part in one step."""
 
     def split(
@@ -145,8 +145,8 @@ class Exact(Bottleneck):
     def begin(self, i: int, generator: np.random.Generator) -> Vector:
         return self._twins[i].random(generator)
 
-    def growth(self, look: Look, i: int, start: Vector, rounds: int) -> Growth:
-        return self._twins[i].growth(look.tangent, start, rounds)
+    def growth(self, look: Look, i: int, start: Vector, rounds: int, still: float = 0.0) -> Growth:
+        return self._twins[i].growth(look.tangent, start, rounds, still)
 
     def split(
         self, look: Look, i: int, state: int, growth: Growth, kick: float

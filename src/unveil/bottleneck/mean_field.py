@@ -224,8 +224,8 @@ class MeanField:
     def _twins(self, i: int) -> Twins:
         return Twins(_Named(self.layout, (self.hidden[i],), (self.shape[i],)), 0)  # type: ignore[arg-type]
 
-    def growth(self, look: Look, i: int, start: Vector, rounds: int) -> Growth:
-        return self._twins(i).growth(look.tangent[i].tangent, start, rounds)
+    def growth(self, look: Look, i: int, start: Vector, rounds: int, still: float = 0.0) -> Growth:
+        return self._twins(i).growth(look.tangent[i].tangent, start, rounds, still)
 
     def split(
         self, look: Look, i: int, state: int, growth: Growth, kick: float

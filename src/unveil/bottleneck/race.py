@@ -17,8 +17,10 @@ __all__ = ["exchanged"]
 
 FINALISTS = 2
 """So many of the candidates for an exchange go on until they have settled."""
-LEG = 8
-"""Candidates are compared after so many steps each."""
+FEW, LEAD = 8, 3
+"""So many of those that are ahead at once go on, and so many of these until they have settled."""
+FIRST, LEG = 2, 8
+"""Candidates are compared after so many steps each: a few, and then as many again and again."""
 SLACK = 2e-3
 """A candidate that lags by more than this part of the objective is given up."""
 
@@ -32,8 +34,9 @@ def exchanged(settler: Settler, place: Place, i: int) -> Place:
     found, objective = settler.settle(place.problem, place.parameters, place.gamma, fine)
     place = settler.at(place, found, objective)
     for _ in range(settings.rounds):
-        ends = _raced(settler, place, i, _candidates(place, i)[: settings.exchanges])
         target = place.objective + 1e-6 * abs(place.objective)
+        runners = _candidates(place, i)[: settings.exchanges]
+        ends = _raced(settler, place, i, runners, target)
         best = max(
             (settler.settle_above(place.problem, p, place.gamma, fine, target) for p in ends),
             key=lambda e: e[1], default=(None, -np.inf),
@@ -46,24 +49,31 @@ def exchanged(settler: Settler, place: Place, i: int) -> Place:
     return place
 
 
-def _raced(settler: Settler, place: Place, i: int, runners: list[Any]) -> list[Any]:
-    """Parameters that are ahead after a few steps: the better half goes on, again and again.
+def _raced(settler: Settler, place: Place, i: int, runners: list[Any], target: float) -> list[Any]:
+    """Parameters that are ahead after some steps: the better half goes on, again and again.
 
-    In a forest only the tables of hidden variable i are followed.
+    An exchange that gains much does so at once: where some are beyond the target after a few steps,
+    the race is over. What is still below may be on its way up, or on its way back to where it came
+    from, and only more steps can tell. In a forest only the tables of hidden variable i are
+    followed.
     """
     slack = SLACK * abs(place.objective)
     nearby = settler.nearby(place)
     near = None if nearby is None else nearby(i)
 
-    def leg(parameters: Any) -> tuple[Any, float]:
+    def leg(parameters: Any, n: int) -> tuple[Any, float]:
         if near is not None:
-            return settler.settle_near(near, parameters, place.gamma, LEG)
-        return settler.settle(
-            place.problem, parameters, place.gamma, settler.settings.tolerance, LEG
-        )
+            return settler.settle_near(near, parameters, place.gamma, n)
+        return settler.settle(place.problem, parameters, place.gamma, settler.settings.tolerance, n)
 
+    ends = sorted((leg(p, FIRST) for p in runners), key=lambda end: -end[1])
+    ahead = [p for p, value in ends[:FEW] if value > target]
+    if ahead:
+        ends = sorted((leg(p, LEG) for p in ahead), key=lambda end: -end[1])
+        return [p for p, _ in ends[:LEAD]]
+    runners = [p for p, _ in ends[: max(FINALISTS, len(ends) // 2)]]
     while runners and settler.ticker.keep_going():
-        ends = [leg(p) for p in runners]
+        ends = [leg(p, LEG) for p in runners]
         ends.sort(key=lambda end: -end[1])
         runners = [p for p, value in ends if value > place.objective - slack]
         if len(runners) <= FINALISTS:

@@ -21,6 +21,8 @@ __all__ = ["Settler"]
 
 Vector = npt.NDArray[np.float64]
 
+VECTORS = 0
+"""The number by which the vectors are drawn from which eigenvectors are looked for."""
 STRETCH = 10
 """After so many steps it is asked whether a run can still reach what it has to."""
 ALLOWED, MOST_RATIO = 4.0, 0.9
@@ -41,7 +43,7 @@ class Settler:
         self.settings, self.tolerance, self.max_iterations = settings, tolerance, max_iterations
         self.generator, self.ticker = generator, ticker
         # Eigenvectors are looked for from the same vectors every time: only noise needs a seed.
-        self.starts = np.random.default_rng(0)
+        self.starts = np.random.default_rng(VECTORS)
         self.n_iterations = 0
         self._told: tuple[Look, Messages] | None = None
 

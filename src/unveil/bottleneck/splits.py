@@ -131,13 +131,17 @@ class Twins:
         vector[self._inside] = generator.normal(size=self._inside.size)
         return vector
 
-    def growth(self, tangent: Tangent, start: Vector, rounds: int) -> Growth:
-        """The largest eigenvalue and its vector for every state, by power iteration."""
+    def growth(self, tangent: Tangent, start: Vector, rounds: int, still: float = 0.0) -> Growth:
+        """The largest eigenvalue and its vector for every state, by power iteration.
+
+        It ends after `rounds`, or when no eigenvalue changes by more than the part `still`.
+        """
         vector = self._clean(tangent, start)
         values = np.zeros(self.n_states)
         zero = np.zeros(tangent.problem.rows.n_hidden)
         common = zero
         for _ in range(rounds):
+            before = values
             vector, _ = self._scaled(tangent, vector)
             changes = tangent.row_changes(vector, common)
             finite = [
@@ -154,6 +158,8 @@ class Twins:
             vector, values = self._scaled(tangent, vector)
             scale = np.divide(1.0, values, out=np.zeros_like(values), where=values > NO_LENGTH)
             common = common * scale[self.state_of_joint]
+            if still and np.abs(values - before).max() <= still * values.max():
+                break
         return Growth(values, vector)
 
     def _estimated(self, tangent: Tangent, counts: Vector) -> Vector:
@@ -269,23 +275,19 @@ def exchanged_states(
 ) -> Parameters:
     """The parameters after two states were merged and another took the place that came free."""
     one, other = merged
-    layout = problem.layout
-    tables = parameters.tables.copy()
-    views = _touched(problem, tables, i)
-    known = _touched(problem, counts + problem.alpha, i)
-    first, second = (
-        _touched(problem, parameters.tables * np.exp(np.clip(x, NEVER, -NEVER)), i)
-        for x in pair[:2]
-    )
-    for (axis, table), (_, n), (_, a), (_, b) in zip(views, known, first, second, strict=True):
-        whole, n, a, b = (np.moveaxis(x, axis, 0) for x in (table, n, a, b))
-        if axis == table.ndim - 1:
-            whole[one] = whole[one] + whole[other]
-        else:
-            both = n[one] + n[other]
-            sums = both.sum(axis=-1, keepdims=True)
-            whole[one] = np.where(sums > 0, both / np.where(sums > 0, sums, 1.0), whole[one])
-        whole[state], whole[other] = a[state], b[state]
+    layout, twins = problem.layout, Twins(problem, i)
+    # All states have their cells in the same order.
+    first, second, split = (np.flatnonzero(twins._state == s) for s in (one, other, state))
+    own = twins._own[first]
+    tables, known = parameters.tables.copy(), counts + problem.alpha
+    both = np.zeros(layout.size)
+    both[first] = known[first] + known[second]
+    sums = np.repeat(layout.row_sums(both), layout._row_length)[first]
+    mean = np.divide(both[first], sums, out=tables[first].copy(), where=sums > 0)
+    tables[first] = np.where(own, tables[first] + tables[second], mean)
+    whole = parameters.tables[split]
+    tables[second] = whole * np.exp(np.clip(pair.other[split], NEVER, -NEVER))
+    tables[split] = whole * np.exp(np.clip(pair.one[split], NEVER, -NEVER))
     common = np.moveaxis(parameters.common.reshape(problem.shape).copy(), i, 0)
     common[one] += common[other]
     common[other] = common[state] * (1 - pair.share[state])

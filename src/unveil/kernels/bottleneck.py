@@ -14,7 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.kernels.compiled import compiled
-from unveil.kernels.reduced import BLOCK, ReducedPlan, _find_places
+from unveil.kernels.numbers import unsigned
+from unveil.kernels.reduced import (
+    BLOCK,
+    ReducedPlan,
+    _add_logs,
+    _count,
+    _find_places,
+    _normalise,
+)
 
 __all__ = ["bottleneck_pass", "collected_rows", "counted_rows", "merged_entropies"]
 
@@ -42,49 +50,28 @@ def bottleneck_pass(
     `posterior` (n_rows, K), unless empty, Q(t, m | y); `counts`, laid out like `logs` unless empty,
     these times the rows' weights, added up. At gamma = 1 this is `reduced_pass`, to rounding.
     """
-    k = plan.n_configurations
-    n_hidden = common.size
-    n_lacking = k // n_hidden
-    n_families = plan.first.size
-    total = np.empty(k)
-    place = np.empty((n_families, BLOCK), np.uint32)
+    k, n_hidden = unsigned(plan.n_configurations), common.size
+    n_lacking = plan.n_configurations // n_hidden
+    share = np.empty((BLOCK, k))
+    place = np.empty((plan.first.size, BLOCK), np.uint32)
     for block in range(start, stop, BLOCK):
         n_rows = min(BLOCK, stop - block)
         _find_places(plan, codes, block, n_rows, place)
-        for b in range(n_rows):
-            r = block + b
-            total[:] = 0.0
-            for f in range(n_families):
-                at = np.uint64(place[f, b])
-                for u in range(np.uint64(k)):
-                    total[u] += logs[at + u]
-            if gamma < 1.0:
+        for b in range(unsigned(n_rows)):
+            _add_logs(logs, place, share, b, k)
+            if gamma < 1.0 and n_lacking == 1:
+                for t in range(k):  # gamma log P(x, t) + (1 - gamma) log Q(t)
+                    share[b, t] = gamma * share[b, t] + (1.0 - gamma) * common[t]
+            elif gamma < 1.0:
                 for t in range(n_hidden):
-                    _heat(total, t * n_lacking, n_lacking, gamma, (1.0 - gamma) * common[t])
-            most = total[0]
-            for u in range(1, k):
-                most = max(most, total[u])
-            if most == -np.inf:
-                log_z[r] = -np.inf
-                if posterior.size > 0:
-                    posterior[r] = 0.0
-                continue
-            summed = 0.0
-            for u in range(k):
-                total[u] = math.exp(total[u] - most)
-                summed += total[u]
-            log_z[r] = most + math.log(summed)
+                    _heat(share[b], t * n_lacking, n_lacking, gamma, (1.0 - gamma) * common[t])
+            r = unsigned(block) + b
+            log_z[r] = _normalise(share, b, k)
             if posterior.size > 0:
                 for u in range(k):
-                    posterior[r, u] = total[u] / summed
+                    posterior[r, u] = share[b, u]
             if counts.size > 0:
-                scale = weights[r] / summed
-                for u in range(k):
-                    total[u] *= scale
-                for f in range(n_families):
-                    at = np.uint64(place[f, b])
-                    for u in range(np.uint64(k)):
-                        counts[at + u] += total[u]
+                _count(place, share, b, k, weights[r], counts)
 
 
 @compiled(error_model="numpy")
@@ -112,7 +99,6 @@ def collected_rows(
     plan: ReducedPlan, values: Array, codes: Array, start: int, stop: int, out: Array
 ) -> None:
     """out[r, u] = sum over families f of values[f's entry at row r and u]."""
-    out[start:stop] = 0.0
     _visit(plan, values, codes, start, stop, out, False)
 
 
@@ -133,23 +119,21 @@ def _visit(
     rows: Array,
     counting: bool,
 ) -> None:
-    """Rows and entries meet: entries are added to the rows or, if `counting`, rows to entries."""
-    k = plan.n_configurations
-    n_families = plan.first.size
+    """Rows and entries meet: rows become sums of entries or, if `counting`, are added to them."""
+    k, n_families = unsigned(plan.n_configurations), plan.first.size
     place = np.empty((n_families, BLOCK), np.uint32)
     for block in range(start, stop, BLOCK):
         n_rows = min(BLOCK, stop - block)
         _find_places(plan, codes, block, n_rows, place)
-        for b in range(n_rows):
-            row = rows[block + b]
+        own = rows[block : block + n_rows]
+        for b in range(unsigned(n_rows)):
+            if not counting:
+                _add_logs(entries, place, own, b, k)
+                continue
             for f in range(n_families):
-                at = np.uint64(place[f, b])
-                if counting:
-                    for u in range(np.uint64(k)):
-                        entries[at + u] += row[u]
-                else:
-                    for u in range(np.uint64(k)):
-                        row[u] += entries[at + u]
+                at = unsigned(place[f, b])
+                for u in range(k):
+                    entries[at + u] += own[b, u]
 
 
 @compiled(error_model="numpy")

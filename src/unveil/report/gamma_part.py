@@ -12,11 +12,14 @@ from unveil.model.network import Network
 from unveil.report.charts import line_chart
 from unveil.report.page import Page
 from unveil.report.picture import svg_text
+from unveil.report.text import shorten
 
 __all__ = ["add_course", "add_groups", "groups_of"]
 
 MOST_NAMED = 3
-"""So many columns of a group are named in its box."""
+"""So many columns of a group are named in its box, at most."""
+MOST_LETTERS, LEAST_LETTERS = 28, 8
+"""There is room for so many letters in a box, of which a single name has some in any case."""
 
 
 def add_course(page: Page, kept: Candidate) -> None:
@@ -82,6 +85,22 @@ def add_groups(page: Page, network: Network) -> None:
 
 
 def _box(hidden: str, columns: list[str]) -> str:
-    """The words in the box of a group; no two are the same, for they begin with the variable."""
-    more = f" and {len(columns) - MOST_NAMED} more" if len(columns) > MOST_NAMED else ""
-    return f"{hidden}: {', '.join(columns[:MOST_NAMED])}{more}"
+    """The words in the box of a group; no two are the same, for they begin with the variable.
+
+    As many columns are named as there is room for, so that what is left out is never the middle of
+    the words.
+
+    >>> _box("H1", ["height in cm", "weight in kg", "age"])
+    'H1: height in cm and 2 more'
+    """
+    for n in range(min(MOST_NAMED, len(columns)), 0, -1):
+        words = f"{hidden}: {', '.join(columns[:n])}" + _more(len(columns) - n)
+        if len(words) <= MOST_LETTERS:
+            return words
+    ends = f"{hidden}: ", _more(len(columns) - 1)
+    room = max(MOST_LETTERS - sum(map(len, ends)), LEAST_LETTERS)
+    return ends[0] + shorten(columns[0], room) + ends[1]
+
+
+def _more(n: int) -> str:
+    return f" and {n} more" if n else ""

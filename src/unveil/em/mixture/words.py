@@ -79,7 +79,9 @@ def _course_words(mixture: Mixture) -> list[str]:
     if mixture.n_beaten is not None:
         others = len(mixture.starts) - 1
         better = sum(s.objective > _led(mixture) + 1e-4 for s in mixture.starts if not s.course)
-        words += f"; beats {mixture.n_beaten} of {others} random starts, is beaten by {better}"
+        equal = others - mixture.n_beaten - better
+        words += f"; beats {mixture.n_beaten} of {others} random starts, equals {equal}, "
+        words += f"is beaten by {better}"
     return [words]
 
 
