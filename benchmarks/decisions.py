@@ -242,8 +242,11 @@ def _summary(part: str, lines: list[dict[str, Any]]) -> None:
 
 
 def _test_value(x: dict[str, Any]) -> float:
-    """What the candidate that was decided on saves on test rows, kept or not."""
-    return float(x.get("best_saves", x["saved"]))
+    """What the candidate that was decided on saves on test rows, kept or not.
+
+    What was kept may have been fitted to more rows since it was a candidate.
+    """
+    return float(x["saved"] if x["claimed"] else x.get("best_saves", x["saved"]))
 
 
 def _case(x: dict[str, Any]) -> tuple[str, str, int, int]:
