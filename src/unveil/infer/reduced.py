@@ -37,7 +37,7 @@ THREAD_WORK, MUCH_WORK = 10_000_000, 300_000_000
 GROUP_SIZES = ((4000, 64), (1000, 16), (0, 1))
 """From so many rows on, families are put together while they have at most so many configurations
 of what is seen: beyond 64, reading the larger tables costs what the fewer look-ups save."""
-LANES = 8
+LANES = 4
 """How many numbers a processor works on at a time; with fewer configurations than `FEW` it does not
 pay to fill them up."""
 FEW = 6
