@@ -64,6 +64,7 @@ class Ticker:
         self._time_limit = time_limit
         self._whole: Ticker | None = None
         self._phase = ""
+        self._last_look: Ticker | None = None
         self.reason: StopReason | None = None
 
     @classmethod
@@ -90,6 +91,17 @@ class Ticker:
         made = Ticker(None, min(limits, default=None))
         made._whole, made._phase = self, phase
         return made
+
+    def last_look(self, seconds: float) -> Ticker:
+        """A ticker of its own for what is done once the work was stopped; one for the whole of it.
+
+        The seconds are those asked for first: whoever comes later has what is left of them.
+        """
+        if self._whole is not None:
+            return self._whole.last_look(seconds)
+        if self._last_look is None:
+            self._last_look = Ticker(None, seconds)
+        return self._last_look
 
     @property
     def elapsed(self) -> float:

@@ -156,6 +156,10 @@ def test_after_a_stop_there_is_time_for_a_last_look(clock):
     clock[0] = 200.0
     assert graced(part).time_left() == 0.05 * 200
     assert graced(part).keep_going()
+    clock[0] = 206.0
+    assert graced(whole.part("another")).time_left() == 0.05 * 200 - 6
+    clock[0] = 211.0
+    assert not graced(part).keep_going()
 
 
 @pytest.mark.parametrize("seconds", [4, 12])

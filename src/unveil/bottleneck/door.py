@@ -163,7 +163,8 @@ def check_numbers(
         raise DataError(f"tolerance is a part of the objective, 0 or more; got {tolerance!r}")
     if not isinstance(continuation, Continuation | None):
         raise DataError(
-            f"how gamma grows is said by an unveil.bottleneck.Continuation, not {continuation!r}"
+            f"continuation says how gamma grows; got {continuation!r}.",
+            hint=Hint("Give an unveil.bottleneck.Continuation, or None for the default."),
         )
 
 

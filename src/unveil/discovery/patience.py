@@ -55,7 +55,7 @@ def graced(ticker: Ticker) -> Ticker:
     """The ticker while it goes on; afterwards one that allows for a last look.
 
     What is best so far can only be given if it was looked at. Where that takes longer than a
-    moment, there is none.
+    moment, there is none. All last looks of one work share that moment.
 
     >>> stopped = Ticker(time_limit=0)
     >>> graced(stopped).time_left() > 0.9
@@ -64,4 +64,4 @@ def graced(ticker: Ticker) -> Ticker:
     if ticker.keep_going():
         return ticker
     least, share = GRACE
-    return Ticker(None, max(least, share * ticker.elapsed_in_all))
+    return ticker.last_look(max(least, share * ticker.elapsed_in_all))

@@ -232,8 +232,8 @@ def _fragments(dataset: Any) -> tuple[Any, ...]:
     except ValueError as error:  # what pyarrow raises where a filter is set
         raise DataError(
             "a pyarrow dataset with a filter has no pieces that could be read one by one; give it "
-            "without the filter, or let DuckDB filter: duckdb.from_arrow(dataset) is a relation, "
-            "which is read"
+            "without the filter, or let DuckDB filter.",
+            hint=Hint("A relation, duckdb.from_arrow(dataset), is read."),
         ) from error
 
 

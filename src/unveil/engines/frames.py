@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unveil.engines.reading import in_tables, one_line, unreadable
-from unveil.errors import DataError, UnveilError
+from unveil.errors import DataError, Hint, UnveilError
 from unveil.table.options import check_names
 
 __all__ = ["DaskSource", "Partition"]
@@ -86,6 +86,6 @@ def _check_labels(table: Any, shape: Any, name: str) -> None:
         ):  # fmt: skip
             raise DataError(
                 f"{name}, column {field.name!r}: the column was to hold text and holds {kind}; "
-                "labels would lose their type. Give it the right one first, as with "
-                f"frame.astype({{{field.name!r}: ...}})"
+                "labels would lose their type. Give it the right one first.",
+                hint=Hint(f"As with frame.astype({{{field.name!r}: ...}})."),
             )

@@ -54,8 +54,8 @@ def beyond_states(table: Table) -> Beyond:
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
     ...     left = beyond_states(Table.from_frame(rows))
-    >>> left.given, left.table.names, [round(x, 1) for x in left.table.column("height")[:4]]
-    (('sex',), ('height',), [170.5, 171.5, 172.5, 173.5])
+    >>> left.given, left.table.names, left.table.column("height")[:4].round(1).tolist()
+    (('sex',), ('height',), [171.5, 171.5, 173.5, 173.5])
     """
     numbers = [v.name for v in table.variables if not v.is_discrete]
     states = [v.name for v in table.variables if v.is_discrete]
