@@ -144,9 +144,11 @@ def test_score_rows_folds_and_rivals_all_have_a_word():
     assert not replace(sure, n_chosen=5).is_sure
     beside = replace(sure, rival=RIVALS[0], without=some, beyond=some)
     assert beside.is_sure
-    explained = replace(beside, beyond=less)
+    explained = replace(beside, beyond=bits_saved(-0.02, 0.2))
     assert not explained.is_sure
     assert explained.is_explained
+    assert replace(beside, beyond=less).is_sure  # the rows cannot tell, and the score can
+    assert not replace(beside, beyond=less, nats=6.0).is_sure
 
 
 def test_what_is_gained_is_the_mean_of_both_in_nats():

@@ -111,12 +111,14 @@ class Confirmation:
 
     @property
     def is_sure(self) -> bool:
-        """Whether it holds: chosen in most folds, better than all else, and by more than luck.
+        """Whether it holds: chosen in most folds, no worse than all else, and by more than luck.
 
-        Rows left out have to be predicted better than without it, in the plain way and in that of
-        the best rival; and what score and rows left out gain has to be more than luck would.
+        Rows left out have to be predicted better than without it and, beyond the best rival, not
+        worse by more than a standard error (the best of several, found on the same rows, looks
+        better than it is); and what score and rows left out gain has to be more than luck would.
         """
-        return self._saves and self._over_rivals.bits > 0 and self.gained > self.lucky
+        over = self._over_rivals
+        return self._saves and over.bits > -over.standard_error and self.gained > self.lucky
 
     @property
     def is_explained(self) -> bool:
