@@ -30,8 +30,8 @@ __all__ = ["Known", "found_afresh", "known_of"]
 
 AS_CONSTRUCTED, ANEW = 1, 2
 """So many of the best of each kind are adapted at every place."""
-TURNS = 2
-"""So often the best is polished, at most."""
+TURNS = 4
+"""So often each is polished, at most."""
 
 Known = Place | Star | Narrow
 """All that a fold is told of a candidate."""
@@ -60,11 +60,14 @@ def known_of(candidates: Sequence[Candidate], most: int, seed: int) -> tuple[Kno
 
 
 def found_afresh(bench: Bench, known: Sequence[Known], ticker: Ticker) -> Network | None:
-    """The best network that comes of the places on the rows of `bench`, if there is one."""
+    """The best network that comes of the places on the rows of `bench`, if there is one.
+
+    Each is polished before they are compared: which one is ahead often changes by it.
+    """
     found = [c for place in known if (c := _found_at(bench, place, ticker)) is not None]
     if not found:
         return None
-    best = _polished(bench, max(found, key=_gain), ticker).network
+    best = max((_polished(bench, c, ticker) for c in found), key=_gain).network
     return best if bench.glanced is bench.table else readapted(bench, best, bench.table, ticker)
 
 

@@ -16,15 +16,20 @@ from unveil.discovery.candidates import Candidate, Verdict
 from unveil.discovery.redundancy import redundancy
 from unveil.discovery.states import from_states, learned_anew, named_as_before, with_states
 from unveil.em.completion import complete_rows
+from unveil.errors import ModelError
 from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import agglomerate_states
-from unveil.model.fit import fit
+from unveil.model.beside import fit_beside
 from unveil.progress import Ticker
+from unveil.search.legal import made_legal
+from unveil.table.core import Table
 
 __all__ = ["move_children", "polish_candidate", "polished_in_turns", "relearned"]
 
 MOST_MOVES = 3
 """So often children are moved, at most."""
+MOST_TURNED = 2
+"""So many of the variables that come before the hidden one are tried as its children at a time."""
 
 
 def polished_in_turns(
@@ -69,7 +74,8 @@ def polish_candidate(bench: Bench, candidate: Candidate, ticker: Ticker) -> Cand
     What is tried: structural EM everywhere from the present graph and from the graph that a search
     from nothing finds on the completed rows (the first with annealed weights, if the settings ask
     for it); one state more, one state fewer from a new tree of
-    merges; two states made one or one made two, with all arcs learned anew.
+    merges; two states made one or one made two, with all arcs learned anew; a child that now comes
+    before it.
     """
     return _best_of(bench, candidate, _larger_changes(bench, candidate, ticker), ticker)
 
@@ -116,10 +122,7 @@ def _larger_changes(bench: Bench, candidate: Candidate, ticker: Ticker) -> Itera
 
 def relearned(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate]:
     """The candidate with all arcs learned anew on the rows as its network completes them."""
-    completed = complete_rows(
-        candidate.network, bench.glanced, cap=32, draws=8, seed=bench.seed, negligible=NEGLIGIBLE
-    )
-    network = learned_anew(bench, completed, candidate.name, 1, ticker)
+    network = learned_anew(bench, _as_completed(bench, candidate), candidate.name, 1, ticker)
     return [] if network is None else [replace(candidate, network=network)]
 
 
@@ -197,37 +200,80 @@ def _moved_children(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[
     Structural EM sees only what the present states say of such a move; the states change with it.
     So the moves that cost least on the rows as completed are made, and EM then has its say.
     """
-    network, name = candidate.network, candidate.name
-    dag, names = network.dag, sorted(network.names)
-    completed = complete_rows(
-        network, bench.glanced, cap=32, draws=8, seed=bench.seed, negligible=NEGLIGIBLE
-    )
-    scores = bench.settings.families(completed.select(names), bench.glanced)
-    rules = bench.limits(network).rules(names)
-    place = {n: i for i, n in enumerate(names)}
-    gains: dict[str, float] = {}
-    for n in names:
-        if n == name or not rules.allowed[place[n], place[name]]:
-            continue
-        full = len(dag.parents(n)) >= rules.max_parents[place[n]]
-        if n in dag.ancestors(name) or (full and not dag.has_arc(name, n)):
-            continue
-        now = {place[p] for p in dag.parents(n)}
-        with_it, without = tuple(sorted(now | {place[name]})), tuple(sorted(now - {place[name]}))
-        more, fewer = scores.many([(place[n], with_it), (place[n], without)])
-        gains[n] = float(more - fewer)
-    children = set(dag.children(name))
-    least = min((n for n in gains if n in children), key=gains.__getitem__, default=None)
-    most = max((n for n in gains if n not in children), key=gains.__getitem__, default=None)
+    name, children = candidate.name, set(candidate.children)
+    completed = _as_completed(bench, candidate)
+    free, _ = _gains_of_children(bench, candidate, completed)
+    least = min((n for n in free if n in children), key=free.__getitem__, default=None)
+    most = max((n for n in free if n not in children), key=free.__getitem__, default=None)
     found = []
     for gone, new in ((least, None), (None, most), (least, most)):
         if (gone is None and new is None) or (gone and not new and len(children) < 3):
             continue
+        dag = candidate.network.dag
         arcs = [arc for arc in dag.arcs if arc != (name, gone)]
         arcs += [(name, new)] if new is not None else []
-        moved = fit(DAG(dag.nodes, arcs), completed.select(dag.nodes), bench.prior)
-        found.append(replace(candidate, network=named_as_before(bench, moved, name)))
+        found.append(_with_graph(bench, candidate, DAG(dag.nodes, arcs), completed))
     return found
+
+
+def _turned_children(bench: Bench, candidate: Candidate, ticker: Ticker) -> list[Candidate]:
+    """The candidate as a parent of what now comes before it, arcs turned round to make that legal.
+
+    Which of two columns comes first is often decided by others, and a child that comes before the
+    variable is out of reach of single moves. Those that the completed rows speak for are tried.
+    """
+    completed = _as_completed(bench, candidate)
+    _, above = _gains_of_children(bench, candidate, completed)
+    likely = sorted((n for n in above if above[n] > 0), key=lambda n: -above[n])
+    before, name = candidate.network.dag, candidate.name
+    limits = bench.limits(candidate.network)
+    found = []
+    for new in likely[:MOST_TURNED]:
+        own = [(p, name) for p in before.parents(name) if p != new]
+        own += [(name, child) for child in (*before.children(name), new)]
+        try:
+            rules = replace(limits, required=[*limits.required, *own]).rules(before.nodes)
+        except ModelError:
+            continue
+        turned = made_legal(before, rules, before.nodes)
+        found.append(_with_graph(bench, candidate, turned, completed))
+    return found
+
+
+def _as_completed(bench: Bench, candidate: Candidate) -> Table:
+    """The rows as the candidate's network completes them."""
+    return complete_rows(
+        candidate.network, bench.glanced, cap=32, draws=8, seed=bench.seed, negligible=NEGLIGIBLE
+    )
+
+
+def _gains_of_children(
+    bench: Bench, candidate: Candidate, completed: Table
+) -> tuple[dict[str, float], dict[str, float]]:
+    """What every variable gains, on the completed rows, by having this one as a parent (nats).
+
+    First of those that may have it as the graph is, then of those that come before it in the graph.
+    """
+    dag, name, names = candidate.network.dag, candidate.name, sorted(candidate.network.names)
+    scores = bench.settings.families(completed.select(names), bench.glanced)
+    rules = bench.limits(candidate.network).rules(names)
+    place = {n: i for i, n in enumerate(names)}
+    free, above = dict[str, float](), dict[str, float]()
+    for n in names:
+        full = len(dag.parents(n)) >= rules.max_parents[place[n]] and not dag.has_arc(name, n)
+        if n == name or full or not rules.allowed[place[n], place[name]]:
+            continue
+        now = {place[p] for p in dag.parents(n)}
+        with_it, without = tuple(sorted(now | {place[name]})), tuple(sorted(now - {place[name]}))
+        more, fewer = scores.many([(place[n], with_it), (place[n], without)])
+        (above if n in dag.ancestors(name) else free)[n] = float(more - fewer)
+    return free, above
+
+
+def _with_graph(bench: Bench, candidate: Candidate, dag: DAG, completed: Table) -> Candidate:
+    """The candidate with this graph, its parameters from the completed rows."""
+    network = fit_beside(bench.glanced, completed, dag, bench.prior)
+    return replace(candidate, network=named_as_before(bench, network, candidate.name))
 
 
 def _anew(
@@ -244,4 +290,4 @@ def _anew(
     return [replace(candidate, network=network, gain=gain, anew=True, verdict=verdict, detail="")]
 
 
-CHANGES = (relearned, _neighbouring_states, _merged_states, _split_states)
+CHANGES = (relearned, _turned_children, _neighbouring_states, _merged_states, _split_states)

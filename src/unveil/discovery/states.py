@@ -14,7 +14,7 @@ from unveil.em.short import short_em
 from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import Agglomeration
 from unveil.hidden.cardinality import completed_fit
-from unveil.model.fit import fit
+from unveil.model.beside import fit_beside
 from unveil.model.network import Network
 from unveil.progress import Ticker
 from unveil.search.hill_climbing import hill_climbing
@@ -67,7 +67,7 @@ def from_states(
     dag = in_order(found.dag, completed.names)
     if not dag.children(name) or bench.childless(dag):
         return None
-    network = named_as_before(bench, fit(dag, completed, bench.prior), name)
+    network = named_as_before(bench, fit_beside(bench.glanced, completed, dag, bench.prior), name)
     return short_em(network, bench.glanced, bench.prior, 15, progress=steps_of(ticker))
 
 

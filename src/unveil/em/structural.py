@@ -32,6 +32,7 @@ from unveil.engines.rows import PartedRows
 from unveil.errors import DataError
 from unveil.graph.dag import DAG
 from unveil.infer.explain import most_probable
+from unveil.model.beside import fit_beside
 from unveil.model.compact import same_structure
 from unveil.model.fit import fit
 from unveil.model.network import Network
@@ -321,7 +322,7 @@ class StructuralEM:
             return None if same_structure(better, network) else better
         if found.dag == network.dag:
             return None
-        return fit(dag, completed, self.prior)
+        return self._fitted(dag, completed)
 
     def completed(self, network: Network) -> Any:
         """The rows completed under a network, as weighted complete rows, in parts or not."""
@@ -345,6 +346,11 @@ class StructuralEM:
         dag = in_order(state.dag(), network.names)
         if isinstance(scores, LocalScores):
             return fit_local(dag, scores, self.prior, [*self.limits.no_leaf])
+        return self._fitted(dag, completed)
+
+    def _fitted(self, dag: DAG, completed: Any) -> Network:
+        if isinstance(self.table, Table) and isinstance(completed, Table):
+            return fit_beside(self.table, completed, dag, self.prior)
         return fit(dag, completed, self.prior)
 
     def _scores(self, completed: Any) -> FamilyScores:

@@ -12,7 +12,7 @@ from unveil.em.short import short_em
 from unveil.em.structural import observed_score
 from unveil.graph.dag import DAG
 from unveil.hidden.agglomeration import Agglomeration, agglomerate_states
-from unveil.model.fit import fit
+from unveil.model.beside import fit_beside
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
 from unveil.progress import Progress, Ticker
@@ -130,4 +130,4 @@ def completed_fit(
     """The network fitted to the rows with the hidden variable's states filled in."""
     variable = Variable(name, range(n_states), hidden=True)
     observed: Sequence[str] = [n for n in dag.nodes if n != name]
-    return fit(dag, table.select(observed).with_column(variable, codes), prior)
+    return fit_beside(table, table.select(observed).with_column(variable, codes), dag, prior)

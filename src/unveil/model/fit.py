@@ -22,7 +22,7 @@ from unveil.statistics.protocol import Need, Statistics
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
-__all__ = ["family_statistics", "fit", "table_from_counts"]
+__all__ = ["estimated", "family_statistics", "fit", "table_from_counts"]
 
 
 def fit(
@@ -50,19 +50,30 @@ def fit(
     parents = {n: dag.parents(n) for n in dag.nodes}
     parents |= {n: tuple(p.name for p in cpd.parents) for n, cpd in compact.items()}
     families = [(variables[n], [variables[p] for p in parents[n]]) for n in dag.nodes]
-    kinds = [kind_for(*family) for family in families]
     if isinstance(data, Table):
         _refuse_gaps(dag, data)
+    return Network(estimated(statistics, families, prior, compact))
+
+
+def estimated(
+    statistics: Statistics,
+    families: Sequence[tuple[Variable, Sequence[Variable]]],
+    prior: DirichletPrior | None = None,
+    compact: Mapping[str, CompactCPD] | None = None,
+) -> list[CPD]:
+    """The distribution of each family (variable, parents); those of `compact` keep their form."""
+    compact = compact or {}
+    kinds = [kind_for(*family) for family in families]
     for kind, family in zip(kinds, families, strict=True):
         if kind.needs is Need.COUNTS:
             n_cells(*family)
     found = family_statistics(statistics, families, kinds)
-    return Network(
+    return [
         compact[family[0].name].with_variables(*family).refitted(known, prior)
         if family[0].name in compact
         else kind.estimate(*family, known, prior)
         for kind, family, known in zip(kinds, families, found, strict=True)
-    )
+    ]
 
 
 def _compact_parts(

@@ -230,8 +230,11 @@ class Network:
     def map_variables(self, change: Callable[[Variable], Variable]) -> Network:
         """The same distributions over changed variables (renamed, relabelled, marked hidden)."""
         new = {v.name: change(v) for v in self.variables}
+        changed = {v.name for v in self.variables if new[v.name] != v}
         cpds = [
             cpd.with_variables(new[name], [new[p.name] for p in cpd.parents])
+            if name in changed or any(p.name in changed for p in cpd.parents)
+            else cpd
             for name, cpd in self._cpds.items()
         ]
         return Network(cpds, self.name, self.description)

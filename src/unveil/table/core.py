@@ -190,7 +190,10 @@ class Table:
     @property
     def is_complete(self) -> bool:
         """Whether no cell is missing."""
-        return not any(_is_missing(c).any() for c in self._columns)
+        if "complete" not in self._cache:
+            self._cache["complete"] = not any(_is_missing(c).any() for c in self._columns)
+        complete: bool = self._cache["complete"]
+        return complete
 
     def labels(self, name: str) -> list[Label | None]:
         """A column as labels or numbers, `None` where missing."""
