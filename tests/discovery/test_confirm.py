@@ -123,8 +123,27 @@ def test_how_folds_differ_is_taken_from_their_means():
     found = confirm(bench, [candidate], Ticker(), folds=5)
     means = found.saved.per_row.reshape(5, -1).mean(axis=1)
     assert found.by_fold == pytest.approx(means.std(ddof=1) / math.sqrt(5))
-    proof = Evidence("H1", 1.0, "", found.saved, 1.0, 0, found.error, half_width=found.half_width)
+    proof = Evidence(
+        "H1", 1.0, "", found.saved, 1.0, 0, found.error, half_width=found.half_width,
+        of_graph=found.of_graph,
+    )  # fmt: skip
     assert proof.interval == found.interval
+
+
+def test_the_interval_holds_what_the_graph_of_all_rows_says_too():
+    """Folds that find less than all rows do say too little; they decide, but do not stand alone."""
+    alone = Confirmation(bits_saved(0.1, 0.2), 10, 10)
+    low, high = alone.interval
+    more, less = replace(alone, of_graph=0.15), replace(alone, of_graph=0.02)
+    assert more.interval == pytest.approx((low, high + 0.05))
+    assert less.interval == pytest.approx((low - 0.08, high))
+    assert more.is_sure == less.is_sure == alone.is_sure
+
+
+def test_the_graph_of_all_rows_is_asked_for_its_bits():
+    bench, candidate = with_a_star(of_one_mood(800))
+    told = replace(candidate, predicted=800 * math.log(2) * 0.25)
+    assert confirm(bench, [told], Ticker(), folds=4).of_graph == pytest.approx(0.25)
 
 
 def bits_saved(mean, spread, n=400):

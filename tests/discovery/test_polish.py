@@ -84,6 +84,7 @@ def test_folds_polish_all_that_they_are_told(rows, monkeypatch):
         ),
     )
     monkeypatch.setattr(afresh, "_found_at", lambda _, place, __: known[place.nodes])
-    monkeypatch.setattr(afresh, "_polished", lambda _, c, __: polished if c is behind else c)
+    monkeypatch.setattr(afresh, "polish_candidate", lambda _, c, __: polished if c is behind else c)
+    monkeypatch.setattr(afresh, "put_cleanly", lambda *_, **__: [])
     found = afresh.found_afresh(bench, [ahead.place, behind.place], Ticker())
     assert found is polished.network

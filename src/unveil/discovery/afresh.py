@@ -31,7 +31,7 @@ __all__ = ["Known", "found_afresh", "known_of"]
 AS_CONSTRUCTED, ANEW = 1, 2
 """So many of the best of each kind are adapted at every place."""
 TURNS = 4
-"""So often each is polished, at most."""
+"""So often the best is polished, at most."""
 
 Known = Place | Star | Narrow
 """All that a fold is told of a candidate."""
@@ -60,14 +60,11 @@ def known_of(candidates: Sequence[Candidate], most: int, seed: int) -> tuple[Kno
 
 
 def found_afresh(bench: Bench, known: Sequence[Known], ticker: Ticker) -> Network | None:
-    """The best network that comes of the places on the rows of `bench`, if there is one.
-
-    Each is polished before they are compared: which one is ahead often changes by it.
-    """
+    """The best network that comes of the places on the rows of `bench`, if there is one."""
     found = [c for place in known if (c := _found_at(bench, place, ticker)) is not None]
     if not found:
         return None
-    best = max((_polished(bench, c, ticker) for c in found), key=_gain).network
+    best = _polished(bench, found, ticker).network
     return best if bench.glanced is bench.table else readapted(bench, best, bench.table, ticker)
 
 
@@ -106,18 +103,31 @@ def _at_a_star(bench: Bench, star: Star, ticker: Ticker) -> Candidate | None:
     return max(plain, adapted(bench, plain, adapt, ticker), key=_gain)
 
 
-def _polished(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
-    """The candidate after a few larger changes, where all arcs may be learned anew; put cleanly."""
-    if bench.settings.adapt != "full" or candidate.place.is_followed:
-        return candidate
-    for _ in range(TURNS):
-        better = polish_candidate(bench, candidate, ticker)
-        if better is candidate:
+def _polished(bench: Bench, found: Sequence[Candidate], ticker: Ticker) -> Candidate:
+    """The best after a few larger changes, where all arcs may be learned anew; put cleanly.
+
+    Each is polished once before they are compared, for which one is ahead often changes by it; the
+    one that is ahead then is polished until nothing helps.
+    """
+    if bench.settings.adapt != "full":
+        return max(found, key=_gain)
+    tried = [(c, _larger(bench, c, ticker)) for c in found]
+    before, best = max(tried, key=lambda pair: pair[1].gain)
+    for _ in range(TURNS - 1):
+        if best is before:
             break
-        candidate = better
+        before, best = best, _larger(bench, best, ticker)
+    if best.place.is_followed:
+        return best
     with suppress(MemoryError):
-        candidate = next(iter(put_cleanly(bench, candidate, ticker, walk=False)), candidate)
-    return candidate
+        best = next(iter(put_cleanly(bench, best, ticker, walk=False)), best)
+    return best
+
+
+def _larger(bench: Bench, candidate: Candidate, ticker: Ticker) -> Candidate:
+    """The candidate after a larger change, if one helps; one that was followed in gamma stays."""
+    followed = candidate.place.is_followed
+    return candidate if followed else polish_candidate(bench, candidate, ticker)
 
 
 def _gain(candidate: Candidate) -> float:

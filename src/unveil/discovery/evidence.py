@@ -12,7 +12,7 @@ from unveil.discovery.averaged import Averaged, averaged
 from unveil.discovery.bench import Bench
 from unveil.discovery.choice import n_places
 from unveil.discovery.compact import compacted, is_compact
-from unveil.discovery.confirm import confirm
+from unveil.discovery.confirm import around, confirm
 from unveil.discovery.patience import graced, inside, steps_of
 from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round
@@ -49,6 +49,7 @@ class Evidence(Record):
       network without it, the structure around it and which of the best candidates it is are chosen
       again, from the other folds alone
     - `error`: the standard error of that, with what learning from other rows would change
+    - `of_graph`: bits per row that the graph of all rows saves on rows left out of its parameters
     - `chosen`: the share of folds in which one was chosen at all
     - `gained`: the nats that score and rows left out gain, taken together (`Confirmation.gained`)
     - `lucky_gain`, `lucky_bits`: what luck alone would have given to the best of so many places
@@ -77,13 +78,14 @@ class Evidence(Record):
     gained: float = float("nan")
     of_all: bool = False
     half_width: float = float("nan")
+    of_graph: float = float("nan")
 
     @property
     def interval(self) -> tuple[float, float]:
-        """A 95% interval for the bits per row saved on new rows (`Confirmation.half_width`)."""
+        """A 95% interval for the bits per row saved on new rows (`Confirmation.interval`)."""
         error = self.held_out.standard_error if math.isnan(self.error) else self.error
         half = 1.96 * error if math.isnan(self.half_width) else self.half_width
-        return self.held_out.bits - half, self.held_out.bits + half
+        return around(self.held_out.bits, self.of_graph, half)
 
     @property
     def verdict(self) -> str:
@@ -157,7 +159,7 @@ def evidence_for(
         name, gain, gain_in_words(name, gain), proof.saved, share, done, proof.error,
         proof.n_chosen / proof.n_folds, proof.lucky, proof.luck,
         n_places(round_.candidates), averaged(before.dag, round_.candidates), settings.max_luck,
-        proof.gained, proof.of_all, proof.half_width,
+        proof.gained, proof.of_all, proof.half_width, proof.of_graph,
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from unveil.kernels.families import add_looked_up, tally
 from unveil.model.compact import CompactCPD
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
-from unveil.model.table_cpd import TableCPD, table_of
+from unveil.model.table_cpd import EXACT, TableCPD, table_of
 from unveil.statistics.counting import positions
 
 __all__ = ["FlatTables"]
@@ -45,9 +45,8 @@ class FlatTables:
         sizes = [math.prod(shape) for shape in self.shapes]
         self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.size = int(self.first[-1])
-        self._row_length = np.concatenate(
-            [np.full(n // s[-1], s[-1]) for n, s in zip(sizes, self.shapes, strict=True)]
-        )
+        lengths = np.array([shape[-1] for shape in self.shapes], np.int64)
+        self._row_length = np.repeat(lengths, np.array(sizes, np.int64) // lengths)
         self._row_first = np.concatenate([[0], np.cumsum(self._row_length)[:-1]]).astype(np.int64)
 
     @cached_property
@@ -70,15 +69,24 @@ class FlatTables:
         for v, (cpd, shape) in enumerate(zip(self.network.cpds.values(), self.shapes, strict=True)):
             compact = v in self.compact
             alpha = np.zeros(1) if compact else prior.pseudo_counts(cpd.variable, cpd.parents)
-            parts.append(np.broadcast_to(alpha, shape).ravel())
+            plain = alpha.size == 1
+            size = math.prod(shape)
+            parts.append(
+                np.full(size, alpha.item()) if plain else np.broadcast_to(alpha, shape).ravel()
+            )
         return np.concatenate(parts)
 
     def unpack(self, vector: Vector) -> Network:
         """The network with these tables."""
+        sums = self.row_sums(vector)
+        is_plain = bool((vector >= 0).all() and (np.abs(sums - 1) <= EXACT).all())
+        table_cpd = (
+            TableCPD._trusted if is_plain else TableCPD
+        )  # which rescales, or says what is wrong
         cpds = [
             cpd.with_values(table)
             if isinstance(cpd, CompactCPD)
-            else TableCPD(cpd.variable, cpd.parents, table)
+            else table_cpd(cpd.variable, cpd.parents, table)
             for cpd, table in zip(self.network.cpds.values(), self.split(vector), strict=True)
         ]
         return Network(cpds, self.network.name, self.network.description)

@@ -80,6 +80,17 @@ class TableCPD:
         self.values = _checked(values, shape, self._name, self._where)
 
     @classmethod
+    def _trusted(
+        cls, variable: Variable, parents: Sequence[Variable], values: npt.NDArray[np.float64]
+    ) -> Self:
+        """A table of shares that were worked out here: of the right shape, each row sums to one."""
+        cpd = cls.__new__(cls)
+        cpd.variable, cpd.parents = variable, tuple(parents)
+        cpd.values = values.copy()
+        cpd.values.flags.writeable = False
+        return cpd
+
+    @classmethod
     def uniform(cls, variable: Variable, parents: Sequence[Variable] = ()) -> Self:
         """The table that knows nothing."""
         n_cells(variable, parents)

@@ -268,18 +268,20 @@ class Table:
         >>> Table.from_frame({"x": ["a", "b"]}).with_column(Variable("y", [0, 1]), [1, 0]).names
         ('x', 'y')
         """
+        checked = _checked_column(variable, np.asarray(column), self.n_rows)
         variables, columns = list(self.variables), list(self._columns)
         if variable.name in self:
             place = self.position(variable.name)
-            variables[place], columns[place] = variable, np.asarray(column)
+            variables[place], columns[place] = variable, checked
         else:
             variables.append(variable)
-            columns.append(np.asarray(column))
-        return Table(variables, columns, self.weights)
+            columns.append(checked)
+        return Table._trusted(variables, columns, self.weights)
 
     def with_weights(self, weights: npt.ArrayLike | None) -> Table:
         """The same rows with other weights."""
-        return Table(self.variables, self._columns, weights)
+        checked = None if weights is None else _checked_weights(weights, self.n_rows)
+        return Table._trusted(self.variables, self._columns, checked)
 
     def conform(self, variables: Sequence[Variable], *, unknown: Unknown = "error") -> Table:
         """The columns of these variables, coded by their states; see `unveil.table.conform`."""
