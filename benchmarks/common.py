@@ -5,12 +5,21 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-__all__ = ["machine", "markdown_table", "network_file", "versions", "write_json"]
+__all__ = [
+    "clocked",
+    "machine",
+    "markdown_table",
+    "network_file",
+    "shown",
+    "versions",
+    "write_json",
+]
 
 
 def versions(packages: Iterable[str]) -> dict[str, str]:
@@ -59,3 +68,17 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def write_json(path: Path, record: Any) -> None:
     """The record as indented JSON."""
     path.write_text(json.dumps(record, indent=1) + "\n")
+
+
+def clocked(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What the work gives, and the processor time it took: others may share the machine."""
+    started = time.process_time()
+    result = work()
+    return result, time.process_time() - started
+
+
+def shown(value: Any) -> str:
+    """A value as a cell of a table; nothing for `None`."""
+    if value is None:
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -162,3 +162,28 @@ def test_a_weight_that_is_none():
         unveil.learn(Table.from_frame(columns), weights="n")
     with pytest.raises(DataError, match="weights are the name of a column or one number"):
         unveil.learn(columns, weights=["a", "b"])
+
+
+SEEDS = {
+    "learn": lambda seed: unveil.learn(CHAIN, seed=seed),
+    "fit_em": lambda seed: fit_em(STAR, CHAIN, hidden={"H": 2}, seed=seed),
+    "structural_em": lambda seed: structural_em(CHAIN, STAR, hidden={"H": 2}, seed=seed),
+    "latent_classes": lambda seed: latent_classes(CHAIN, [2], n_starts=1, seed=seed),
+    "discover": lambda seed: unveil.discover(CHAIN, seed=seed),
+    "bootstrap_arcs": lambda seed: bootstrap_arcs(CHAIN, lambda rows: DAG, 2, seed=seed),
+    "sample": lambda seed: ASIA.sample(3, seed=seed),
+    "split": lambda seed: CHAIN.split(0.5, seed=seed),
+    "knock_out": lambda seed: CHAIN.knock_out(0.5, seed=seed),
+}
+
+
+@pytest.mark.parametrize("seed", ["a", -1, 1.5, True])
+@pytest.mark.parametrize("door", SEEDS)
+def test_what_is_no_seed_is_refused(door, seed):
+    with pytest.raises(DataError, match="a seed is a whole number, zero or more, got"):
+        SEEDS[door](seed)
+
+
+def test_numpy_numbers_and_generators_are_seeds():
+    same = [ASIA.sample(20, seed=s) for s in (7, np.int64(7), np.random.default_rng(7))]
+    assert same[0] == same[1] == same[2]

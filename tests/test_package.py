@@ -15,6 +15,7 @@ SOURCE = Path(unveil.__file__).parent
 # (imports inside functions and for type checkers may point anywhere).
 ROOMS = [
     "errors",
+    "seeds",
     "progress",
     "files",
     "records",
@@ -78,7 +79,7 @@ def test_other_names_are_not():
 
 
 def test_every_room_that_others_use_can_be_entered_by_name():
-    inner = {"cli", "files", "kernels", "web"}
+    inner = {"cli", "files", "kernels", "seeds", "web"}
     assert PRESENT - inner - set(dir(unveil)) == set()
 
 

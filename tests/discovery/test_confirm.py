@@ -12,7 +12,8 @@ from unveil.discovery import confirm as confirming
 from unveil.discovery.afresh import found_afresh, known_of
 from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Place
-from unveil.discovery.confirm import Confirmation, _fairly_without, confirm
+from unveil.discovery.confirm import _fairly_without, confirm
+from unveil.discovery.confirmation import Confirmation
 from unveil.discovery.evidence import Evidence
 from unveil.discovery.rivals import RIVALS
 from unveil.discovery.starts import Star

@@ -9,7 +9,7 @@ import pytest
 from unveil import Table, latent_classes
 from unveil.discovery import Candidate, Settings, Verdict, discover
 from unveil.discovery.choice import luck, n_places
-from unveil.discovery.confirm import Confirmation
+from unveil.discovery.confirmation import Confirmation
 from unveil.discovery.evidence import StrawMan
 from unveil.evaluate.log_loss import LogLoss
 

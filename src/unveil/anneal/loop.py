@@ -20,6 +20,7 @@ from unveil.anneal.learner import Learner, Reweighting
 from unveil.anneal.weights import checked, distance, divergence, tilted
 from unveil.progress import Progress, Step, StopReason, Ticker, run
 from unveil.records import Record
+from unveil.seeds import seed_or_fresh
 
 __all__ = ["Annealed", "Annealer", "Point", "State", "anneal"]
 
@@ -218,8 +219,7 @@ def anneal(
     >>> round(bumps.climb(5.0), 2), round(found.hypothesis, 2)
     (4.99, 1.0)
     """
-    if seed is None:
-        seed = int(np.random.default_rng().integers(2**31))
+    seed = seed_or_fresh(seed)
     ticker = Ticker.of(progress, time_limit)
     method = Annealer(
         learner, reweighting or Adversary(), cooling or Geometric(), seed, polish, cycles

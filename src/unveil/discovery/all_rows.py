@@ -47,7 +47,6 @@ __all__ = [
     "climbed",
     "climbed_by_em",
     "fitted",
-    "fitted_near",
     "in_form_of",
     "searched",
     "without",
@@ -148,23 +147,23 @@ def climbed(
 
 
 def fitted(
-    network: Network, rows: PartedRows, prior: EquivalentSampleSize, ticker: Ticker
+    network: Network,
+    rows: PartedRows,
+    prior: EquivalentSampleSize,
+    ticker: Ticker,
+    near: bool = False,
 ) -> Network:
-    """The same graph with parameters from rows, by EM from those it has."""
+    """The same graph with parameters from rows, by EM from those it has.
+
+    With `near`, by plain EM, which stays near where it begins; squared steps may jump elsewhere.
+    """
     problem = em_problem(network, rows, prior)
     most = BY_GROUPS if can_be_grouped(network, rows) else BY_PASSES
-    found = climbed_by_em(problem, problem.pack(network), most, rows.total_weight, ticker)
-    return problem.unpack(found[0])
-
-
-def fitted_near(
-    network: Network, rows: PartedRows, prior: EquivalentSampleSize, ticker: Ticker
-) -> Network:
-    """The same by plain EM, which stays near where it begins; squared steps may jump elsewhere."""
-    problem = em_problem(network, rows, prior)
-    most = BY_GROUPS if can_be_grouped(network, rows) else BY_PASSES
-    tolerance = NATS / max(rows.total_weight, 1.0)
-    return problem.unpack(end_of_em(problem, problem.pack(network), most, tolerance, ticker)[0])
+    start, weight = problem.pack(network), rows.total_weight
+    if near:
+        tolerance = NATS / max(weight, 1.0)
+        return problem.unpack(end_of_em(problem, start, most, tolerance, ticker)[0])
+    return problem.unpack(climbed_by_em(problem, start, most, weight, ticker)[0])
 
 
 def climbed_by_em(

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from unveil.discovery.all_rows import Everything, climbed, fitted, searched, without
 from unveil.discovery.candidates import Candidate, Place, Refused, Verdict
 from unveil.discovery.choice import foremost, n_places
-from unveil.discovery.confirm import Confirmation
+from unveil.discovery.confirmation import Confirmation
 from unveil.discovery.halves import proven_by_halves
 from unveil.discovery.redundancy import redundancy
 from unveil.discovery.settings import Settings

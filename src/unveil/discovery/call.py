@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, ClassVar
 
-import numpy as np
-
 from unveil.discovery.beside import Beside, beside, rows_with_states
 from unveil.discovery.continuous import NumberSettings, NumbersReport, discover_numbers
 from unveil.discovery.continuous.given import has_enough_numbers
@@ -39,6 +37,7 @@ from unveil.progress import Progress, StopReason, Ticker
 from unveil.records import Record, changed
 from unveil.score.bdeu import BDeu
 from unveil.score.families import FamilyScores
+from unveil.seeds import seed_or_fresh
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, read_and_ready
 from unveil.table.order import tell_of_order
@@ -244,7 +243,7 @@ def discover(
     ready = discretize, n_bins, keep
     rows = _rows_in_pieces(data, weights, away, ready, id, compare, memory, engine)
     if seed is None and (rows is not None or sample is not None):
-        seed = int(np.random.default_rng().integers(2**31))
+        seed = seed_or_fresh(None)
     if isinstance(rows, PartedRows):
         read = table = drawn_rows(rows, sample, seed or 0)
         rows = rows if table.total_weight < rows.total_weight else None
@@ -306,8 +305,7 @@ def discover_states(
         tell_of_order(table)
     whole, rows = None, everything
     if everything is None:
-        if seed is None:
-            seed = int(np.random.default_rng().integers(2**31))
+        seed = seed_or_fresh(seed)
         looked = looked_at(table, settings, sample, seed)
         whole = table if looked.everything is not None else None
         table, rows = looked.rows, looked.everything

@@ -12,7 +12,8 @@ from unveil.discovery.averaged import Averaged, averaged
 from unveil.discovery.bench import Bench
 from unveil.discovery.choice import n_places
 from unveil.discovery.compact import compacted, is_compact
-from unveil.discovery.confirm import around, confirm
+from unveil.discovery.confirm import confirm
+from unveil.discovery.confirmation import around
 from unveil.discovery.patience import graced, inside, steps_of
 from unveil.discovery.predictions import cross_validated
 from unveil.discovery.procedure import Discovery, Round

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from unveil.discovery.all_rows import Everything, fitted_near, in_form_of
-from unveil.discovery.confirm import Confirmation
+from unveil.discovery.all_rows import Everything, fitted, in_form_of
+from unveil.discovery.confirmation import Confirmation
 from unveil.discovery.rivals import RIVALS, Rival
 from unveil.em.grouped import can_be_grouped, counted_sets
 from unveil.engines.on_parts import added
@@ -98,7 +98,7 @@ def _left_out(
         known = []
         for rival, network in networks:
             prior = (settings if rival is None else rival.settings(settings)).prior
-            known.append(fitted_near(network, train, prior, ticker))
+            known.append(fitted(network, train, prior, ticker, near=True))
         found.append(test.sum(_bits_and_products, known))
     weight, sums, products = added(*found)
     return _Losses(weight, sums, products)

@@ -15,8 +15,6 @@ from functools import partial
 from itertools import takewhile
 from typing import ClassVar
 
-import numpy as np
-
 from unveil.discovery.adaptation import adapted
 from unveil.discovery.all_rows import Everything
 from unveil.discovery.among_all import Standing, first_standing, for_drawn, judged_among_all
@@ -25,7 +23,8 @@ from unveil.discovery.bench import Bench
 from unveil.discovery.candidates import Candidate, Refused, Verdict
 from unveil.discovery.check import with_cardinalities
 from unveil.discovery.choice import choose_best, finalists, judged, n_places
-from unveil.discovery.confirm import Confirmation, confirm, luck_in_errors
+from unveil.discovery.confirm import confirm
+from unveil.discovery.confirmation import Confirmation, luck_in_errors
 from unveil.discovery.joint import polished_together
 from unveil.discovery.notes import Notes
 from unveil.discovery.patience import graced
@@ -38,6 +37,7 @@ from unveil.errors import DataError, Hint
 from unveil.model.network import Network
 from unveil.progress import Progress, Step, StopReason, Ticker, run
 from unveil.records import Record
+from unveil.seeds import seed_or_fresh
 from unveil.table.core import Table
 
 __all__ = ["Discovery", "Round", "State", "Task", "discover_networks", "first_state", "step"]
@@ -120,10 +120,7 @@ def discover_networks(
     is kept is decided there (`unveil.discovery.among_all`).
     """
     settings = settings or Settings()
-    if seed is None:
-        seed = int(np.random.default_rng().integers(2**31))
-    if seed < 0:
-        raise DataError(f"a seed is zero or more, got {seed}")
+    seed = seed_or_fresh(seed)
     _check(table)
     settings.check(table)
     ticker = Ticker.of(progress, time_limit)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from unveil.discovery.candidates import Candidate, Refused, Verdict
 from unveil.discovery.choice import luck, n_places
-from unveil.discovery.confirm import Confirmation
+from unveil.discovery.confirmation import Confirmation
 from unveil.discovery.evidence import Evidence, StrawMan
 from unveil.progress import StopReason
 

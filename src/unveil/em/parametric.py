@@ -28,6 +28,7 @@ from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.progress import Progress, StopReason, Ticker
 from unveil.records import Record
+from unveil.seeds import seed_or_fresh
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights
 from unveil.table.variable import Variable
@@ -136,8 +137,7 @@ def fit_em(
         )
     if kind == "given" and not isinstance(structure, Network):
         raise DataError("a given start needs a network with parameters, not only a graph")
-    if seed is None:
-        seed = int(np.random.default_rng().integers(2**31))
+    seed = seed_or_fresh(seed)
     variables = variables_of(structure, table, dict(hidden or {}))
     dag = structure.dag if isinstance(structure, Network) else structure
     ticker = Ticker.of(progress, time_limit)

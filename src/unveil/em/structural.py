@@ -51,6 +51,7 @@ from unveil.search.constraints import Constraints
 from unveil.search.graph_state import GraphState
 from unveil.search.hill_climbing import hill_climbing, shake
 from unveil.search.learn import fit_local, in_order
+from unveil.seeds import seed_or_fresh
 from unveil.statistics.remembered import RememberedCounts
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights
@@ -167,8 +168,7 @@ def structural_em(
     if isinstance(table, PartedRows) and annealing is not None:
         table = table.as_table()
     chosen = changed(settings or StructuralSettings(), changes, "structural EM")
-    if seed is None:
-        seed = int(np.random.default_rng().integers(2**31))
+    seed = seed_or_fresh(seed)
     generator = np.random.default_rng(seed)
     ticker = Ticker.of(progress, time_limit)
     first = _first(table, start, hidden or {}, generator)

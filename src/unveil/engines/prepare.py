@@ -13,6 +13,7 @@ from unveil.engines.columns import Columns, too_many_labels
 from unveil.engines.protocol import Piece, Runner, Source
 from unveil.engines.rows import SAMPLE_ROWS
 from unveil.errors import DataError, Hint, did_you_mean
+from unveil.seeds import generator_of
 from unveil.table.core import Table
 from unveil.table.cuts import CUTTERS
 from unveil.table.discretize import cut_variables
@@ -127,7 +128,7 @@ def _cut(
     weights = columns.ask.weights
     wanted = [*names, *([] if weights is None else [weights])]
     ask = replace(columns.ask, variables={n: columns.variable(n) for n in names})
-    seeds = np.random.default_rng(seed).integers(2**63, size=len(found.pieces)).tolist()
+    seeds = generator_of(seed).integers(2**63, size=len(found.pieces)).tolist()
     items = list(zip(found.pieces, seeds, strict=True))
     drawn = found.runner.each(_drawn, items, tuple(wanted), ask, found.part_rows, share)
     some = joined([table for tables in drawn for table in tables])
@@ -141,7 +142,7 @@ def _drawn(
     item: tuple[Piece, int], wanted: tuple[str, ...], ask: Reading, part_rows: int, share: float
 ) -> list[Table]:
     piece, seed = item
-    generator = np.random.default_rng(seed)
+    generator = generator_of(seed)
     found = []
     for table in piece.tables(wanted, part_rows):
         rows = coded(table, ask)

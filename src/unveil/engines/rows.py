@@ -22,6 +22,7 @@ from unveil.engines.protocol import Runner
 from unveil.engines.runners import ThreadRunner
 from unveil.engines.store import Held, Store
 from unveil.errors import DataError, Hint, SizeError, did_you_mean
+from unveil.seeds import generator_of
 from unveil.statistics.counting import check_cells
 from unveil.statistics.moments import ConditionalMoments
 from unveil.statistics.protocol import Distinct
@@ -345,7 +346,7 @@ class PartedRows:
         if (self.total_weight if cases else self.n_stored) <= n_rows:
             return joined(list(self.each(on_parts.same)))
         masses = np.array(list(self.each(on_parts.mass)))
-        generator = np.random.default_rng(seed)
+        generator = generator_of(seed)
         shares = generator.multinomial(n_rows, masses / masses.sum())
         seeds = generator.integers(2**63, size=len(masses))
         own = list(zip(self.parts, shares.tolist(), seeds.tolist(), strict=True))

@@ -17,6 +17,7 @@ from unveil.errors import DataError
 from unveil.estimators.settings import check_settings
 from unveil.model.network import Network
 from unveil.model.prior import EquivalentSampleSize
+from unveil.seeds import checked_seed
 from unveil.table.core import Table
 from unveil.table.door import as_table
 from unveil.table.options import Unknown
@@ -253,7 +254,5 @@ def seed_of(random_state: Any) -> int | None:
     if random_state is None:
         return None
     if isinstance(random_state, (int, np.integer)):
-        if random_state < 0:
-            raise DataError(f"a seed is zero or more, got random_state={random_state}")
-        return int(random_state)
+        return checked_seed(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))

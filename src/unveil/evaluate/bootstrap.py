@@ -13,6 +13,7 @@ from unveil.graph.dag import DAG
 from unveil.graph.equivalence import completed_pdag
 from unveil.progress import Listener, Ticker
 from unveil.records import Record
+from unveil.seeds import checked_seed
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, as_table
 
@@ -83,7 +84,7 @@ def bootstrap_arcs(
     n = table.n_columns
     sums = np.zeros((3, n, n))
     ticker = Ticker(progress, time_limit)
-    streams = np.random.SeedSequence(seed).spawn(n_samples)
+    streams = np.random.SeedSequence(seed if seed is None else checked_seed(seed)).spawn(n_samples)
     done = 0
     for stream in streams:
         dag = learner(resampled(table, np.random.default_rng(stream)))

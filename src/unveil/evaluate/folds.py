@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import DataError
+from unveil.seeds import generator_of
 from unveil.table.core import Table
 
 __all__ = ["check_dealing", "deal_cases", "fold_tables", "n_cases", "parted"]
@@ -62,7 +63,7 @@ def deal_cases(
     block of neighbouring rows, and what is held out the last ones.
     """
     check_dealing(table, folds, held_out)
-    generator = np.random.default_rng(seed)
+    generator = generator_of(seed)
     counted = np.flatnonzero(table.row_weights > 0)
     weights = table.row_weights[counted]
     whole = _whole(weights)

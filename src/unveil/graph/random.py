@@ -9,6 +9,7 @@ import numpy as np
 from unveil.errors import ModelError
 from unveil.graph.dag import DAG
 from unveil.graph.names import Names, as_names
+from unveil.seeds import generator_of
 
 __all__ = ["random_dag"]
 
@@ -43,7 +44,7 @@ def random_dag(
     probability = _arc_probability(len(names), expected_arcs, arc_probability)
     if max_parents is not None and max_parents < 0:
         raise ModelError(f"max_parents must be 0 or more; got {max_parents}")
-    generator = np.random.default_rng(seed)
+    generator = generator_of(seed)
     order = generator.permutation(len(names))
     arcs = []
     for place, child in enumerate(order):

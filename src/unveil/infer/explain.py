@@ -16,6 +16,7 @@ from unveil.infer.plan import Use
 from unveil.infer.posterior import cells_for, evidence_table, joint_posterior
 from unveil.model.network import Network
 from unveil.records import Record
+from unveil.seeds import generator_of
 from unveil.table.core import Table
 from unveil.table.door import Data
 from unveil.table.variable import Label
@@ -80,9 +81,9 @@ def draw_missing(
     if not network.is_discrete:
         from unveil.infer.gaussian.posterior import gaussian_fill_in
 
-        return gaussian_fill_in(network, table, np.random.default_rng(seed))
+        return gaussian_fill_in(network, table, generator_of(seed))
     cells = cells_for(network, network.names, table, {}, Use(trees_first=True))
-    log_z, codes = cells.draws(cells.layout.own, np.random.default_rng(seed))
+    log_z, codes = cells.draws(cells.layout.own, generator_of(seed))
     refuse_impossible(log_z)
     return Table(network.variables, codes, table.weights)
 

@@ -16,6 +16,7 @@ from unveil.errors import DataError, ModelError
 from unveil.graph.dag import DAG
 from unveil.model.cpd import CPD
 from unveil.model.prior import DirichletPrior
+from unveil.seeds import generator_of
 from unveil.table.core import Column, Table
 from unveil.table.door import Data, Weights, as_table
 from unveil.table.options import Unknown
@@ -124,7 +125,7 @@ class Network:
         """
         if n < 0:
             raise DataError(f"cannot sample {n} rows; give a number of rows that is not negative")
-        generator = np.random.default_rng(seed)
+        generator = generator_of(seed)
         columns: dict[str, Column] = {}
         for name in self.dag.topological_order:
             parents = [columns[p.name] for p in self._cpds[name].parents]

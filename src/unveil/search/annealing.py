@@ -15,6 +15,7 @@ from unveil.search.constraints import Constraints
 from unveil.search.graph_state import GraphState, Move, dag_from
 from unveil.search.hill_climbing import random_move
 from unveil.search.result import SearchResult
+from unveil.seeds import seed_or_fresh
 
 __all__ = ["simulated_annealing"]
 
@@ -58,8 +59,7 @@ def simulated_annealing(
         )
     rules = (constraints or Constraints()).rules(scores.names, start)
     ticker = Ticker.of(progress, time_limit)
-    if seed is None:
-        seed = int(np.random.default_rng().integers(2**31))
+    seed = seed_or_fresh(seed)
     walker = _Walker(GraphState(scores, rules, start), np.random.default_rng(seed), ticker)
 
     def walk(now: float) -> tuple[float, Step]:

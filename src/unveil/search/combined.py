@@ -25,6 +25,7 @@ from unveil.search.hill_climbing import Climber, hill_climbing, shake
 from unveil.search.legal import made_legal
 from unveil.search.order_search import OrderClimber, order_search, topological
 from unveil.search.result import SearchResult
+from unveil.seeds import generator_of, seed_or_fresh
 
 __all__ = ["combined_search"]
 
@@ -79,13 +80,13 @@ def combined_search(
         again = RESTARTS if restarts is None else restarts
         return _limited_search(scores, start, limits, again, moves, seed, ticker)
     if restarts and seed is None:
-        seed = int(np.random.default_rng().integers(2**31))
+        seed = seed_or_fresh(None)
     turns = _Turns(scores, start, limits, ticker)
     if moves:
         turns.take(turns.climb, turns.order, turns.classes_and_climb)
     if orders is not None or not moves or scores.n_variables <= FEW:
         turns.take(turns.classes_and_climb, *([turns.order] if moves else []))
-    turns.restart(restarts or 0, np.random.default_rng(seed))
+    turns.restart(restarts or 0, generator_of(seed))
     dag = dag_from(turns.best_parents, scores.names)
     return SearchResult.made(scores, ticker, PHASE, dag, turns.best, turns.trace, seed)
 

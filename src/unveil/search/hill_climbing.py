@@ -14,6 +14,7 @@ from unveil.search.constraints import Constraints
 from unveil.search.graph_state import NO_TABU, GraphState, Move, dag_from
 from unveil.search.replacing import Replacement, Replacements
 from unveil.search.result import SearchResult
+from unveil.seeds import generator_of, seed_or_fresh
 
 __all__ = ["Climber", "hill_climbing", "random_move", "shake"]
 
@@ -56,12 +57,12 @@ def hill_climbing(
     ticker = Ticker.of(progress, time_limit)
     state = GraphState(scores, rules, start)
     if restarts and seed is None:
-        seed = int(np.random.default_rng().integers(2**31))
+        seed = seed_or_fresh(None)
     idle = tabu // 2 + 1 if patience is None else patience
     climber = Climber(state, ticker, tabu, idle, max_moves, replace)
     climber.climb()
     failures = 0
-    generator = np.random.default_rng(seed)
+    generator = generator_of(seed)
     while failures < restarts and ticker.keep_going():
         before = climber.best_score
         state.restore(climber.best_parents)

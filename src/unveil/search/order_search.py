@@ -30,6 +30,7 @@ from unveil.search.constraints import Constraints, Rules
 from unveil.search.graph_state import dag_from, parents_matrix
 from unveil.search.result import SearchResult
 from unveil.search.ties import tie
+from unveil.seeds import generator_of, seed_or_fresh
 
 __all__ = ["OrderClimber", "order_search"]
 
@@ -65,12 +66,12 @@ def order_search(
     rules = limits.rules(scores.names, start)
     ticker = Ticker.of(progress, time_limit)
     if restarts and seed is None:
-        seed = int(np.random.default_rng().integers(2**31))
+        seed = seed_or_fresh(None)
     first = parents_matrix(start, scores.names) | rules.required.astype(np.uint8)
     climber = OrderClimber(scores, rules, ticker)
     climber.climb(topological(first))
     best_order, best, failures = climber.order.copy(), climber.score, 0
-    generator = np.random.default_rng(seed)
+    generator = generator_of(seed)
     while failures < restarts and ticker.keep_going():
         climber.climb(climber.shaken(best_order, generator))
         better = climber.score > best + climber.tie

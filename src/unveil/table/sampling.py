@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from unveil.errors import DataError
+from unveil.seeds import generator_of
 from unveil.table.core import Column, Table, missing_code
 
 __all__ = ["Seed", "hide", "knock_out", "split"]
@@ -27,7 +28,7 @@ def split(
     [3, 2]
     """
     sizes = _sizes(table.n_rows, fraction)
-    order = np.random.default_rng(seed).permutation(table.n_rows)
+    order = generator_of(seed).permutation(table.n_rows)
     parts = np.split(order, np.cumsum(sizes)[:-1])
     return tuple(table.take(np.sort(part)) for part in parts)
 
@@ -58,7 +59,7 @@ def knock_out(
     """
     if not 0 <= fraction <= 1:
         raise DataError(f"the fraction of cells to knock out must be from 0 to 1, got {fraction}")
-    rng = np.random.default_rng(seed)
+    rng = generator_of(seed)
     for name in table.names if names is None else names:
         gone = rng.random(table.n_rows) < fraction
         table = table.with_column(table.variable(name), _emptied(table.column(name), gone))

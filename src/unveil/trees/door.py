@@ -11,6 +11,7 @@ import numpy as np
 from unveil.errors import DataError, Hint
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.progress import Progress, Ticker
+from unveil.seeds import seed_or_fresh
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, as_table, read_and_ready
 
@@ -52,8 +53,7 @@ def checked_work(
     `validation` is another table, or the part of the rows that is kept for it.
     """
     ticker = Ticker.of(progress, time_limit)
-    if seed is None:
-        seed = int(np.random.default_rng().integers(2**31))
+    seed = seed_or_fresh(seed)
     if prior is not None and equivalent_sample_size is not None:
         raise DataError("an equivalent sample size is a prior; give it or another, not both")
     if prior is None:

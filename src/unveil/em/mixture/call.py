@@ -32,6 +32,7 @@ from unveil.evaluate.goodness import goodness_of_fit
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.progress import Progress, StopReason, Ticker
+from unveil.seeds import seed_or_fresh
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, read_and_ready
 from unveil.table.places import free_name, tell
@@ -136,8 +137,7 @@ def latent_classes(
                 "covariates, folds, held_out, bootstrap and anneal go over single rows, which do "
                 "not fit in memory; leave them out, or allow more memory"
             )
-        if seed is None:
-            seed = int(np.random.default_rng().integers(2**31))
+        seed = seed_or_fresh(seed)
         refuse_score(score)
         _refuse_numbers(rows)
         tell(
@@ -167,8 +167,7 @@ def latent_classes(
         folds = FOLDS
     if bootstrap < 0:
         raise DataError(f"the bootstrap takes a number of samples, or 0 for none; got {bootstrap}")
-    if seed is None:
-        seed = int(np.random.default_rng().integers(2**31))
+    seed = seed_or_fresh(seed)
     if start not in STARTS:
         raise DataError(
             f"a mixture starts from one of {', '.join(STARTS)}, not {start!r}."

@@ -22,6 +22,7 @@ from unveil.kernels.factor_graph import FactorGraph
 from unveil.kernels.gibbs import GAVE_UP, IMPOSSIBLE
 from unveil.model.network import Network
 from unveil.model.table_cpd import TableCPD, table_of
+from unveil.seeds import generator_of
 from unveil.table.core import Table
 from unveil.table.variable import Variable
 
@@ -100,7 +101,7 @@ class Question:
 
     def streams(self, seed: Seed) -> list[np.random.Generator]:
         """A random stream for every block of rows."""
-        return np.random.default_rng(seed).spawn(len(list(self._blocks())))
+        return generator_of(seed).spawn(len(list(self._blocks())))
 
     def answer(
         self, method: str, flat: Matrix, log_evidence: Matrix, errors: Matrix | None = None
