@@ -65,13 +65,12 @@ def bottleneck_pass(
             elif gamma < 1.0:
                 for t in range(n_hidden):
                     _heat(share[b], t * n_lacking, n_lacking, gamma, (1.0 - gamma) * common[t])
-            r = unsigned(block) + b
-            log_z[r] = _normalise(share, b, k)
-            if posterior.size > 0:
-                for u in range(k):
-                    posterior[r, u] = share[b, u]
-            if counts.size > 0:
-                _count(place, share, b, k, weights[r], counts)
+        _normalise(share, n_rows, k, log_z[block : block + n_rows])
+        if posterior.size > 0:
+            posterior[block : block + n_rows] = share[:n_rows]
+        if counts.size > 0:
+            for b in range(unsigned(n_rows)):
+                _count(place, share, b, k, weights[unsigned(block) + b], counts)
 
 
 @compiled(error_model="numpy")

@@ -79,13 +79,12 @@ def reduced_pass(
         _find_places(plan, codes, block, n_rows, place)
         for b in range(unsigned(n_rows)):
             _add_logs(logs, place, share, b, k)
-            r = unsigned(block) + b
-            log_z[r] = _normalise(share, b, k)
-            if posterior.size > 0:
-                for u in range(posterior.shape[1]):
-                    posterior[r, u] = share[b, u]
-            if counts.size > 0:
-                _count(place, share, b, k, weights[r], counts)
+        _normalise(share, n_rows, k, log_z[block : block + n_rows])
+        if posterior.size > 0:
+            posterior[block : block + n_rows] = share[:n_rows, : posterior.shape[1]]
+        if counts.size > 0:
+            for b in range(unsigned(n_rows)):
+                _count(place, share, b, k, weights[unsigned(block) + b], counts)
 
 
 @compiled(error_model="numpy")
@@ -106,38 +105,43 @@ def _add_logs(logs: Array, place: Array, share: Array, b: int, k: int) -> None:
 
 
 @compiled(error_model="numpy")
-def _normalise(share: Array, b: int, k: int) -> float:
+def _normalise(share: Array, n_rows: int, k: int, log_z: Array) -> None:
     """Turn logs of P(u, seen) into P(u | seen), zeros if all are impossible; gives log P(seen).
 
-    Four maxima and four sums side by side: one alone has to wait for itself.
+    The rows of a block are taken through it together: what one row has to wait for, others fill.
+    Four maxima and four sums side by side, for the same reason.
     """
-    four = k - k % unsigned(4)
-    m0 = m1 = m2 = m3 = -np.inf
-    for u in range(unsigned(0), four, unsigned(4)):
-        m0, m1 = max(m0, share[b, u]), max(m1, share[b, u + unsigned(1)])
-        m2, m3 = max(m2, share[b, u + unsigned(2)]), max(m3, share[b, u + unsigned(3)])
-    most = max(max(m0, m1), max(m2, m3))
-    for u in range(four, k):
-        most = max(most, share[b, u])
-    if most == -np.inf:
+    n, four = unsigned(n_rows), k - k % unsigned(4)
+    for b in range(n):
+        m0 = m1 = m2 = m3 = -np.inf
+        for u in range(unsigned(0), four, unsigned(4)):
+            m0, m1 = max(m0, share[b, u]), max(m1, share[b, u + unsigned(1)])
+            m2, m3 = max(m2, share[b, u + unsigned(2)]), max(m3, share[b, u + unsigned(3)])
+        most = max(max(m0, m1), max(m2, m3))
+        for u in range(four, k):
+            most = max(most, share[b, u])
+        log_z[b] = most
+        # log sum over u of P(u, seen), the largest taken out before exp
+        taken = most if most > -np.inf else 0.0
         for u in range(k):
-            share[b, u] = 0.0
-        return -np.inf
-    # log sum over u of P(u, seen), the largest taken out before exp
-    for u in range(k):
-        share[b, u] = exp_below(share[b, u] - most)
-    s0 = s1 = s2 = s3 = 0.0
-    for u in range(unsigned(0), four, unsigned(4)):
-        s0, s1 = s0 + share[b, u], s1 + share[b, u + unsigned(1)]
-        s2, s3 = s2 + share[b, u + unsigned(2)], s3 + share[b, u + unsigned(3)]
-    summed = (s0 + s1) + (s2 + s3)
-    for u in range(four, k):
-        summed += share[b, u]
-    # P(u | seen) = P(u, seen) / sum over u of P(u, seen)
-    scale = 1.0 / summed
-    for u in range(k):
-        share[b, u] *= scale
-    return most + math.log(summed)
+            share[b, u] -= taken
+    flat = share.reshape(-1)
+    for i in range(n * k):
+        flat[i] = exp_below(flat[i])
+    for b in range(n):
+        s0 = s1 = s2 = s3 = 0.0
+        for u in range(unsigned(0), four, unsigned(4)):
+            s0, s1 = s0 + share[b, u], s1 + share[b, u + unsigned(1)]
+            s2, s3 = s2 + share[b, u + unsigned(2)], s3 + share[b, u + unsigned(3)]
+        summed = (s0 + s1) + (s2 + s3)
+        for u in range(four, k):
+            summed += share[b, u]
+        # P(u | seen) = P(u, seen) / sum over u of P(u, seen)
+        scale = 1.0 / summed if summed > 0.0 else 0.0
+        for u in range(k):
+            share[b, u] *= scale
+        if summed > 0.0:
+            log_z[b] += math.log(summed)
 
 
 @compiled(error_model="numpy")
