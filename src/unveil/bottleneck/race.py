@@ -21,6 +21,8 @@ FEW, LEAD = 8, 3
 """So many of those that are ahead at once go on, and so many of these until they have settled."""
 FIRST, LEG = 2, 8
 """Candidates are compared after so many steps each: a few, and then as many again and again."""
+GAIN = 1e-5
+"""An exchange has to gain this part of the objective: less is EM's own, which has not settled."""
 SLACK = 2e-3
 """A candidate that lags by more than this part of the objective is given up."""
 
@@ -34,19 +36,31 @@ def exchanged(settler: Settler, place: Place, i: int) -> Place:
     found, objective = settler.settle(place.problem, place.parameters, place.gamma, fine)
     place = settler.at(place, found, objective)
     for _ in range(settings.rounds):
-        target = place.objective + 1e-6 * abs(place.objective)
+        target = place.objective + GAIN * abs(place.objective)
         runners = _candidates(place, i)[: settings.exchanges]
         ends = _raced(settler, place, i, runners, target)
-        best = max(
-            (settler.settle_above(place.problem, p, place.gamma, fine, target) for p in ends),
-            key=lambda e: e[1], default=(None, -np.inf),
-        )  # fmt: skip
+        best = _winner(settler, place, ends, fine, target)
         if best[1] < target:
             break
         place = settler.at(place, *best)
         if not settler.ticker.keep_going():
             break
     return place
+
+
+def _winner(
+    settler: Settler, place: Place, ends: list[Any], fine: float, target: float
+) -> tuple[Any, float]:
+    """Where the best of the ends settles, or where it was given up for not going to reach `target`.
+
+    In a forest ends were followed by the tables of one hidden variable alone: there, the one that
+    is ahead after some steps of all tables stays ahead.
+    """
+    if settler.nearby(place) is not None and len(ends) > 1:
+        begun = [settler.settle(place.problem, p, place.gamma, fine, LEG) for p in ends]
+        ends = [max(begun, key=lambda end: end[1])[0]]
+    settled = (settler.settle_above(place.problem, p, place.gamma, fine, target) for p in ends)
+    return max(settled, key=lambda end: end[1], default=(None, -np.inf))
 
 
 def _raced(settler: Settler, place: Place, i: int, runners: list[Any], target: float) -> list[Any]:
