@@ -225,7 +225,7 @@ def ways(data: Path, case: str, starts: int, seeds: int) -> dict[str, Any]:
     lines: dict[str, Any] = {}
     for word, settings in WAYS.items():
         ends = [one_run(train, int(k), seed, settings) for seed in range(seeds)]
-        values = [per_row(found.network, train) for found, _ in ends]
+        values = [per_row(to_the_end(found.network, train), train) for found, _ in ends]
         lines[word] = {
             "train": values, "against": [against(v, random["train"]) for v in values],
             "cost": float(np.mean([s for _, s in ends]) / np.mean(random["seconds"])),
