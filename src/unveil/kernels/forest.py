@@ -25,6 +25,7 @@ import numpy.typing as npt
 from unveil.kernels.compiled import compiled
 from unveil.kernels.exponential import exp_below
 from unveil.kernels.numbers import unsigned
+from unveil.kernels.reduced import _sum
 
 __all__ = ["ForestPlan", "forest_pass"]
 
@@ -215,20 +216,6 @@ def _scaled_up(value: Array, own: int, k: int) -> float:
     for s in range(k):
         value[own + s] /= most
     return math.log(most)
-
-
-@compiled(error_model="numpy")
-def _sum(value: Array, r: int, k: int) -> float:
-    """The sum of a row, four sums side by side: one alone has to wait for itself."""
-    four = k - k % unsigned(4)
-    s0 = s1 = s2 = s3 = 0.0
-    for s in range(unsigned(0), four, unsigned(4)):
-        s0, s1 = s0 + value[r, s], s1 + value[r, s + unsigned(1)]
-        s2, s3 = s2 + value[r, s + unsigned(2)], s3 + value[r, s + unsigned(3)]
-    total = (s0 + s1) + (s2 + s3)
-    for s in range(four, k):
-        total += value[r, s]
-    return total
 
 
 @compiled(error_model="numpy")

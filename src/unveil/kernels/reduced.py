@@ -109,7 +109,7 @@ def _normalise(share: Array, n_rows: int, k: int, log_z: Array) -> None:
     """Turn logs of P(u, seen) into P(u | seen), zeros if all are impossible; gives log P(seen).
 
     The rows of a block are taken through it together: what one row has to wait for, others fill.
-    Four maxima and four sums side by side, for the same reason.
+    Four maxima side by side, for the same reason.
     """
     n, four = unsigned(n_rows), k - k % unsigned(4)
     for b in range(n):
@@ -129,19 +129,27 @@ def _normalise(share: Array, n_rows: int, k: int, log_z: Array) -> None:
     for i in range(n * k):
         flat[i] = exp_below(flat[i])
     for b in range(n):
-        s0 = s1 = s2 = s3 = 0.0
-        for u in range(unsigned(0), four, unsigned(4)):
-            s0, s1 = s0 + share[b, u], s1 + share[b, u + unsigned(1)]
-            s2, s3 = s2 + share[b, u + unsigned(2)], s3 + share[b, u + unsigned(3)]
-        summed = (s0 + s1) + (s2 + s3)
-        for u in range(four, k):
-            summed += share[b, u]
+        summed = _sum(share, b, k)
         # P(u | seen) = P(u, seen) / sum over u of P(u, seen)
         scale = 1.0 / summed if summed > 0.0 else 0.0
         for u in range(k):
             share[b, u] *= scale
         if summed > 0.0:
             log_z[b] += math.log(summed)
+
+
+@compiled(error_model="numpy")
+def _sum(value: Array, r: int, k: int) -> float:
+    """The sum of a row, four sums side by side: one alone has to wait for itself."""
+    four = k - k % unsigned(4)
+    s0 = s1 = s2 = s3 = 0.0
+    for s in range(unsigned(0), four, unsigned(4)):
+        s0, s1 = s0 + value[r, s], s1 + value[r, s + unsigned(1)]
+        s2, s3 = s2 + value[r, s + unsigned(2)], s3 + value[r, s + unsigned(3)]
+    total = (s0 + s1) + (s2 + s3)
+    for s in range(four, k):
+        total += value[r, s]
+    return total
 
 
 @compiled(error_model="numpy")
