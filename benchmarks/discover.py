@@ -293,10 +293,10 @@ def real(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         found.append(line)
     print("\nReal tables: test log-loss, bits per row\n")
     keys = [
-        "table", "rows", "columns", "none", "two", "agglomeration", "gain", "states", "children",
-        "stopped", "seconds",
+        "table", "rows", "columns", "none", "found", "gain", "states", "children", "stopped",
+        "seconds",
     ]  # fmt: skip
-    head = [{"two": "2 states", "gain": "gain, nats"}.get(k, k) for k in keys]
+    head = [{"gain": "gain, nats"}.get(k, k) for k in keys]
     print(markdown_table(head, [[shown(x[k]) for k in keys] for x in found]))
     return found
 
@@ -305,12 +305,10 @@ def real_line(train: Table, test: Table, seed: int, limit: float) -> dict[str, A
     started = time.monotonic()
     found = discover_networks(train, Settings(max_hidden=1), seed=seed, time_limit=limit)
     elapsed = time.monotonic() - started
-    fixed = Settings(max_hidden=1, n_states=2)
-    two = discover_networks(train, fixed, baseline=found.baseline, seed=seed, time_limit=limit)
     h = found.hidden[0] if found.hidden else None
     return {
-        "none": log_loss(found.baseline, test).bits, "two": log_loss(two.network, test).bits,
-        "agglomeration": log_loss(found.network, test).bits, "gain": found.gain,
+        "none": log_loss(found.baseline, test).bits, "found": log_loss(found.network, test).bits,
+        "method": Settings().method_for(train), "gain": found.gain,
         "states": found.network.variable(h).n_states if h else 1,
         "children": ", ".join(found.network.dag.children(h)) if h else "",
         "stopped": found.stopped, "seconds": elapsed,
