@@ -14,7 +14,7 @@ FOLDER has `stocks`, `digits` and `debd`. Every case writes its own entry of
 `results/bottleneck.json`. `runs`: one run of IB-EM, and the same with eigenvectors looked for from
 other vectors (`--seeds` in all), against EM from random parameters to the same tolerance (1e-8 of
 the objective), both with an equivalent sample size of 1. Then all are taken to the end (1e-12, not
-timed): at 1e-8 runs on their way to one maximum still differ by some 0.004 nats a row on test
+timed): at 1e-8 runs on their way to one maximum still differ by more than a tie on test
 rows. Likelihoods are in nats per row; ends within 0.001 are equal. The cost is CPU seconds of the
 IB-EM run by those of one random run in the mean, on one thread, compiled code warm. `held`: the
 same with a fifth of the rows held out to say at which gamma to stop. `ways`: the same run with
