@@ -186,6 +186,10 @@ def test_empty_and_duplicate_classes_are_said():
         "the best start did not converge (iteration cap)",
         "only one of 2 starts reached the best: try more starts",
     ]
+    followed = EMStart("bottleneck", -10.0, -10.0, 5, "converged", network)
+    assert (
+        len(notes_on(network, "class", [followed, worse], 1000.0)) == 2
+    )  # it is meant to be alone
 
 
 def test_too_many_classes_are_noticed():

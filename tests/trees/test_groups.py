@@ -46,6 +46,7 @@ def test_what_no_group_names_is_left_out():
     [
         ([["a0", "a9"]], "group 'H1' names the column 'a9', and the table has none"),
         ([["a0"], ["a1", "a0"]], "the column 'a0' is in group 'H2' and in 'H1'"),
+        ([["a0"], ["a1", "a1"]], "the column 'a1' is in group 'H2' twice"),
         ([["a0"], []], "the group 'H2' is empty"),
         ({"a0": ["a1"]}, "called 'a0', as a column is"),
         ({"x": {"y": ["a0"]}, "z": {"y": ["a1"]}}, "two groups are called 'y'"),

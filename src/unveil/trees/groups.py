@@ -154,9 +154,11 @@ def _enter_column(name: str, group: str, table: Table, parents: dict[str, str | 
             f"{listing(table.names)}." + did_you_mean(name, table.names)
         )
     if name in parents:
+        where = f"group {group!r} twice"
+        if parents[name] != group:
+            where = f"group {group!r} and in {parents[name]!r}"
         raise DataError(
-            f"the column {name!r} is in group {group!r} and in {parents[name]!r}; in a hierarchy "
-            "every column is in one group"
+            f"the column {name!r} is in {where}; in a hierarchy every column is in one group, once"
         )
     parents[name] = group
 
