@@ -11,6 +11,7 @@ from unveil.discovery.choice import luck, n_places
 from unveil.discovery.confirmation import Confirmation
 from unveil.discovery.evidence import Evidence, StrawMan
 from unveil.progress import StopReason
+from unveil.table.places import in_short
 
 if TYPE_CHECKING:
     from unveil.discovery.call import DiscoveryReport
@@ -43,8 +44,8 @@ def summary(report: DiscoveryReport) -> str:
     with_ = {name: _came_with(report, name) for name in report.hidden}
     for name in report.hidden:
         variable = report.network.variable(name)
-        children = ", ".join(report.network.dag.children(name))
-        parents = ", ".join(report.network.dag.parents(name))
+        children = in_short(report.network.dag.children(name))
+        parents = in_short(report.network.dag.parents(name))
         given = f", child of {parents}" if parents else ""
         lines.append(f"{name}: {variable.n_states} states, parent of {children}{given}")
         if name in report.evidence:
@@ -84,7 +85,7 @@ def _found(report: DiscoveryReport) -> str:
             doubt = f" (rows left out: {proof.verdict})"
         parts.append(
             f"{name} with {report.network.variable(name).n_states} states behind "
-            f"{', '.join(report.network.dag.children(name))}{doubt}"
+            f"{in_short(report.network.dag.children(name))}{doubt}"
         )
     return "Found: " + "; ".join(parts) + "."
 
@@ -128,7 +129,7 @@ def _nothing_found(report: DiscoveryReport) -> list[str]:
 def _unchecked(tried: Sequence[Candidate | Refused], best: Candidate | Refused) -> str:
     return (
         f"Nothing is decided: the best of {len(tried)} candidates tried ({best.n_states} states "
-        f"behind {', '.join(best.children)}) gains {best.gain:,.1f} nats, but there was no time to "
+        f"behind {in_short(best.children)}) gains {best.gain:,.1f} nats, but there was no time to "
         "see whether it predicts rows that were left out better; give it more time."
     )
 
@@ -137,13 +138,13 @@ def _not_confirmed(best: Candidate | Refused, proof: Confirmation, places: int) 
     if best.gain <= 0:  # found in drawn rows, judged by all
         return (
             f"No hidden variable is warranted: of {places} places tried in drawn rows, the best "
-            f"({best.n_states} states behind {', '.join(best.children)}) does not pay for its "
+            f"({best.n_states} states behind {in_short(best.children)}) does not pay for its "
             f"parameters among all rows; it costs {-best.gain:,.1f} nats."
         )
     low, high = proof.interval
     return (
         f"Too close to call: of {places} places tried, the best candidate ({best.n_states} states "
-        f"behind {', '.join(best.children)}) gains {best.gain:.1f} nats of score, but chosen anew "
+        f"behind {in_short(best.children)}) gains {best.gain:.1f} nats of score, but chosen anew "
         f"without the rows left out it saves {proof.saved.bits:+.4f} bits on each of them (95% "
         f"interval {low:+.4f} to {high:+.4f}), in {proof.n_chosen} of {proof.n_folds} folds. "
         f"{_together(proof)}"
@@ -156,7 +157,7 @@ def _explained(best: Candidate | Refused, proof: Confirmation, places: int) -> s
     assert proof.beyond is not None
     return (
         f"No hidden variable is warranted: of {places} places tried, the best candidate "
-        f"({best.n_states} states behind {', '.join(best.children)}) saves {proof.saved.bits:.4f} "
+        f"({best.n_states} states behind {in_short(best.children)}) saves {proof.saved.bits:.4f} "
         f"bits per row left out, but {proof.rival.name} saves {proof.without.bits:.4f} without it, "
         f"and beyond that it saves {proof.beyond.bits:+.4f} (standard error "
         f"{proof.beyond.standard_error:.4f}). {_together(proof)} Try {proof.rival.advice}."
@@ -185,7 +186,7 @@ def _too_close(
         asked = f"{luck(tried):.1f} on rows left out would be luck"
     return (
         f"Too close to call: the best candidate ({best.n_states} states behind "
-        f"{', '.join(best.children)}) gains {best.gain:.1f} nats, and {best.predicted:.1f} on rows "
+        f"{in_short(best.children)}) gains {best.gain:.1f} nats, and {best.predicted:.1f} on rows "
         f"left out; after {n_places(tried)} places tried, {asked}."
     )
 

@@ -12,6 +12,7 @@ from unveil.evaluate.log_loss import LogLoss
 from unveil.evaluate.usual_bic import usual_bic
 from unveil.model.network import Network
 from unveil.report.page import Cell, Page
+from unveil.table.places import in_short
 
 __all__ = ["add_comparison", "add_tried", "distinct"]
 
@@ -85,7 +86,7 @@ def add_tried(page: Page, report: DiscoveryReport) -> None:
         )
         rows: list[list[Cell]] = [
             [
-                ", ".join(c.children), c.n_states, c.gain,
+                in_short(c.children), c.n_states, c.gain,
                 None if c.predicted != c.predicted else c.predicted, times, c.words,
             ]
             for c, times in once

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from unveil.errors import Hint, UnveilWarning
 
-__all__ = ["at", "correct_or_reread", "count", "free_name", "listing", "tell"]
+__all__ = ["at", "correct_or_reread", "count", "free_name", "in_short", "listing", "tell"]
 
 
 def at(source: str, row: int | None = None, column: str | None = None) -> str:
@@ -67,3 +67,13 @@ def listing(items: Sequence[object], most: int = 12) -> str:
     """
     shown = ", ".join(repr(item) for item in items[:most])
     return shown if len(items) <= most else f"{shown}, ... ({len(items):,} in all)"
+
+
+def in_short(names: Sequence[object], most: int = 20) -> str:
+    """The names separated by commas, for people; the tail is counted when there are many.
+
+    >>> in_short(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(str(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
