@@ -13,6 +13,7 @@ from unveil.report.page import Page
 from unveil.report.picture import svg_text
 from unveil.report.tried_part import add_comparison, add_tried
 from unveil.table.core import Table
+from unveil.table.places import in_short
 
 __all__ = ["discover_page"]
 
@@ -111,12 +112,8 @@ def _add_before_after(
         ]
     )
     kinds = {"New": change.added, "Gone": change.removed, "Turned": change.turned}
-    page.items([f"{kind}: {_listed(arcs)}." for kind, arcs in kinds.items() if arcs])
-
-
-def _listed(arcs: tuple[Pair, ...], most: int = 20) -> str:
-    words = [f"{a} → {b}" for a, b in arcs[:most]]
-    return ", ".join(words) + (f" and {len(arcs) - most} more" if len(arcs) > most else "")
+    told = {kind: in_short([f"{a} → {b}" for a, b in arcs]) for kind, arcs in kinds.items() if arcs}
+    page.items([f"{kind}: {words}." for kind, words in told.items()])
 
 
 def _add_method(page: Page, report: DiscoveryReport) -> None:

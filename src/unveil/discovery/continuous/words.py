@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from unveil.discovery.continuous.few import clearly_better
 from unveil.discovery.summary import evidence_words, stop_in_words
 from unveil.search.learn import FEW
+from unveil.table.places import in_short
 
 if TYPE_CHECKING:
     from unveil.discovery.continuous.report import NumbersReport
@@ -154,9 +155,7 @@ def _fewer(report: NumbersReport) -> list[str]:
 
 
 def _children(report: NumbersReport, name: str) -> str:
-    children = [x.child for x in report.loadings[name]]
-    more = f" and {len(children) - MOST_CHILDREN} more" if len(children) > MOST_CHILDREN else ""
-    return ", ".join(children[:MOST_CHILDREN]) + more
+    return in_short([x.child for x in report.loadings[name]], MOST_CHILDREN)
 
 
 def _simpler(report: NumbersReport) -> list[str]:
