@@ -29,7 +29,7 @@ from discover_pictures import draw
 from discover_states import cardinality, states
 
 from unveil import Network, Table, Variable, datasets
-from unveil.discovery import Discovery, Settings, discover_networks
+from unveil.discovery import Discovery, Settings, Verdict, discover_networks
 from unveil.em import cheeseman_stutz, fit_em, structural_em
 from unveil.evaluate import log_loss
 from unveil.hidden import (
@@ -311,7 +311,23 @@ def real_line(train: Table, test: Table, seed: int, limit: float) -> dict[str, A
         "method": Settings().method_for(train), "gain": found.gain,
         "states": found.network.variable(h).n_states if h else 1,
         "children": ", ".join(found.network.dag.children(h)) if h else "",
-        "stopped": found.stopped, "seconds": elapsed,
+        "stopped": found.stopped, "seconds": elapsed, **explained(found, test),
+    }  # fmt: skip
+
+
+def explained(found: Discovery, test: Table) -> dict[str, Any]:
+    """The best that was found, where it was not kept, and the rival that explains it."""
+    last = found.rounds[-1] if found.rounds else None
+    if last is None or last.kept is not None or last.confirmation is None:
+        return {}
+    proof, doubts = last.confirmation, (Verdict.EXPLAINED, Verdict.NOT_CONFIRMED)
+    refused = next(c.network for c in last.candidates if c.verdict in doubts)  # type: ignore[union-attr]
+    told = {"refused": log_loss(refused, test).bits, "chosen": [proof.n_chosen, proof.n_folds]}
+    if proof.rival is None or proof.without is None or proof.beyond is None:
+        return told
+    return told | {
+        "rival": proof.rival.name, "rival_saves": proof.without.bits, "beyond": proof.beyond.bits,
+        "beyond_error": proof.beyond.standard_error,
     }  # fmt: skip
 
 
