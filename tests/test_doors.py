@@ -9,6 +9,8 @@ import pytest
 
 import unveil
 from unveil import Table, datasets
+from unveil.bottleneck import learn_hierarchy
+from unveil.classify import learn_classifier
 from unveil.em import fit_em, latent_classes, refit, structural_em
 from unveil.errors import DataError
 from unveil.evaluate import bootstrap_arcs, cross_validate, log_loss
@@ -164,12 +166,18 @@ def test_a_weight_that_is_none():
         unveil.learn(columns, weights=["a", "b"])
 
 
+NUMBERS = {name: np.random.default_rng(1).normal(size=12) for name in "ab"}
+
 SEEDS = {
     "learn": lambda seed: unveil.learn(CHAIN, seed=seed),
     "fit_em": lambda seed: fit_em(STAR, CHAIN, hidden={"H": 2}, seed=seed),
     "structural_em": lambda seed: structural_em(CHAIN, STAR, hidden={"H": 2}, seed=seed),
     "latent_classes": lambda seed: latent_classes(CHAIN, [2], n_starts=1, seed=seed),
     "discover": lambda seed: unveil.discover(CHAIN, seed=seed),
+    "discover, numbers": lambda seed: unveil.discover(NUMBERS, seed=seed),
+    "ib_em": lambda seed: unveil.ib_em(STAR, CHAIN, hidden={"H": 2}, seed=seed),
+    "learn_hierarchy": lambda seed: learn_hierarchy(CHAIN, 2, seed=seed),
+    "learn_classifier": lambda seed: learn_classifier(CHAIN, CHAIN.names[0], seed=seed),
     "bootstrap_arcs": lambda seed: bootstrap_arcs(CHAIN, lambda rows: DAG, 2, seed=seed),
     "sample": lambda seed: ASIA.sample(3, seed=seed),
     "split": lambda seed: CHAIN.split(0.5, seed=seed),

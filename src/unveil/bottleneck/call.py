@@ -29,6 +29,7 @@ from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior
 from unveil.model.table_cpd import TableCPD, table_of
 from unveil.progress import Progress, Ticker
+from unveil.seeds import seed_or_fresh
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, as_table
 from unveil.table.places import tell
@@ -109,8 +110,7 @@ def ib_em(
             f"the compression is a graph over the hidden variables {', '.join(task.hidden)}; "
             f"it has {', '.join(compression.nodes)}"
         )
-    if seed is None:
-        seed = int(np.random.default_rng().integers(2**31))
+    seed = seed_or_fresh(seed)
     settings = continuation or Continuation()
     ticker = Ticker.of(progress, time_limit)
     work = _Work(own, prior, compression, settings, max_iterations, tolerance, seed)

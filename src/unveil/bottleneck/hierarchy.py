@@ -26,6 +26,7 @@ from unveil.graph.dag import DAG
 from unveil.model.network import Network
 from unveil.model.prior import DirichletPrior, EquivalentSampleSize
 from unveil.progress import Progress, Run, Ticker
+from unveil.seeds import seed_or_fresh
 from unveil.table.core import Table
 from unveil.table.door import Data, Weights, as_table
 from unveil.table.places import free_name
@@ -80,8 +81,7 @@ def learn_hierarchy(
     table = as_table(data, weights)
     _check(table, n_states, max_hidden, information, entropy)
     dag = _checked_start(start, root, table)
-    if seed is None:
-        seed = int(np.random.default_rng().integers(2**31))
+    seed = seed_or_fresh(seed)
     ticker, began = Ticker.of(progress, time_limit), time.process_time()
     prior = prior or EquivalentSampleSize(1.0)
     hidden = [name for name in dag.nodes if name not in table]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -21,6 +20,7 @@ from unveil.classify.recipes import Recipe
 from unveil.classify.trial import Trial
 from unveil.errors import UnveilWarning
 from unveil.files import atomic_write, check_folder
+from unveil.seeds import seed_or_fresh
 from unveil.table.core import Table
 
 __all__ = ["TrialFolder"]
@@ -55,7 +55,7 @@ class TrialFolder:
     ) -> None:
         self.path, self.table, self.target = Path(path), table, target
         self.settings = dict(settings or {})
-        self.seed = secrets.randbelow(2**31) if seed is None else seed
+        self.seed = seed_or_fresh(seed)
         self.known: dict[Recipe, Trial] = {}
         self._complained = False
         check_folder(self.path)

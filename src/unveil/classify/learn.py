@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -22,6 +21,7 @@ from unveil.evaluate.folds import n_cases
 from unveil.model.network import Network
 from unveil.progress import Progress, StopReason, Ticker
 from unveil.records import Record
+from unveil.seeds import seed_or_fresh
 from unveil.table.door import Data, Weights, as_table
 from unveil.table.prepare import without_identifiers
 from unveil.table.variable import Label
@@ -157,7 +157,7 @@ def learn_classifier(
     )
     columns = columns_of(table, target)
     recipes = recipes_for(columns, model, parameters, numbers, selective, k, n_states)
-    work = _Work(columns, secrets.randbelow(2**31) if seed is None else seed, folds, ticker)
+    work = _Work(columns, seed_or_fresh(seed), folds, ticker)
     few = n_cases(columns.table) < ENOUGH
     notes = telling(columns)
     if few:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,6 +39,7 @@ from unveil.cli.options import (
 from unveil.cli.outputs import writes_folder
 from unveil.cli.screen import note, say
 from unveil.errors import DataError
+from unveil.seeds import seed_or_fresh
 
 if TYPE_CHECKING:
     from unveil.table import Table
@@ -177,7 +177,7 @@ def discover(
         read, table = read_and_prepared(*ready, numbers=True)
     rows = None if isinstance(table, Table) else table
     if rows is not None or (sample is not None and is_numbers(table, discretize)):
-        seed = secrets.randbelow(2**31) if seed is None else seed
+        seed = seed_or_fresh(seed)
         read = table = drawn_rows(table, sample, seed)
         sample = None
     if rows is not None and table.total_weight >= rows.total_weight:

@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import json
 import os
-import secrets
 import shutil
 import time
 import warnings
@@ -28,6 +27,7 @@ from unveil.discovery.settings import Settings
 from unveil.errors import DataError, Hint, UnveilWarning
 from unveil.files import atomic_write, check_folder, open_for_one
 from unveil.progress import Listener, Step
+from unveil.seeds import seed_or_fresh
 from unveil.table.core import Table
 
 __all__ = ["RESULTS", "RunFolder"]
@@ -78,7 +78,7 @@ class RunFolder:
         self.table = table
         self.settings = settings or Settings()
         self.sample = sample
-        self.seed = secrets.randbelow(2**31) if seed is None else seed
+        self.seed = seed_or_fresh(seed)
         self.earlier: tuple[Round, ...] = ()
         self.notes = Notes()
         self._fingerprint = fingerprint(table, self.settings, sample)

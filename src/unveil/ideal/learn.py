@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,6 +34,7 @@ from unveil.score.structure import StructurePrior
 from unveil.search.constraints import Constraints
 from unveil.search.learn import SEARCHES, Learned, in_order
 from unveil.search.result import SearchResult
+from unveil.seeds import seed_or_fresh
 from unveil.statistics.redundant import redundant_with_gaps
 from unveil.table.core import Table
 
@@ -166,8 +166,7 @@ def learn_mixed_with_gaps(
     """The network of discrete and continuous columns with gaps (`mixed_structural_em`)."""
     ticker = Ticker.of(progress, time_limit)
     table = _varying(table)
-    if seed is None:
-        seed = secrets.randbelow(2**31)
+    seed = seed_or_fresh(seed)
     found = mixed_structural_em(
         table, score, constraints, structure_prior, start, prior, seed=seed, progress=ticker
     )

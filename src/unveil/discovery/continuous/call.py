@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import warnings
 from typing import Any
 
@@ -23,6 +22,7 @@ from unveil.errors import DataError, UnveilWarning
 from unveil.evaluate.folds import n_cases
 from unveil.evaluate.log_loss import LogLoss
 from unveil.progress import Progress, Ticker
+from unveil.seeds import seed_or_fresh
 from unveil.statistics.redundant import redundant_columns
 from unveil.table.core import Table
 
@@ -63,7 +63,7 @@ def discover_numbers(
     (('H1',), 6)
     """
     settings = settings or NumberSettings()
-    seed = secrets.randbelow(2**31) if seed is None else seed
+    seed = seed_or_fresh(seed)
     whole, beyond = table, beyond_states(table)
     table = _usable(beyond.table)
     ticker = Ticker.of(progress, time_limit)
