@@ -2,15 +2,17 @@
 
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from unveil import Table, latent_classes
+from unveil import Network, Table, TableCPD, Variable, latent_classes
 from unveil.discovery import Candidate, Settings, Verdict, discover
 from unveil.discovery.choice import luck, n_places
 from unveil.discovery.confirmation import Confirmation
 from unveil.discovery.evidence import StrawMan
+from unveil.discovery.summary import headline
 from unveil.evaluate.log_loss import LogLoss
 
 QUICK = Settings(max_hidden=1, max_candidates=4, max_adapted=2, max_polished=2, restarts=2)
@@ -158,3 +160,15 @@ def test_what_all_rows_refuse_is_not_called_close(close):
     report = replace(close, discovery=replace(close.discovery, rounds=rounds))
     assert "No hidden variable is warranted" in report.summary
     assert "does not pay for its parameters among all rows; it costs 8.3 nats" in report.summary
+
+
+def test_hundreds_of_children_are_not_all_named():
+    root = Variable("H1", [0, 1], hidden=True)
+    columns = [Variable(f"v{i}", [0, 1]) for i in range(300)]
+    network = Network([TableCPD.uniform(root), *(TableCPD.uniform(c, [root]) for c in columns)])
+    found = SimpleNamespace(
+        hidden=("H1",), network=network, evidence={}, whole=None, held_out=None, straw_men=()
+    )
+    words = headline(found)
+    assert "v19 and 280 more" in words
+    assert "v20" not in words
